@@ -1,0 +1,1 @@
+"""The bundled sample graphs and a loopback SPARQL service over RDF files."""

@@ -1,0 +1,1 @@
+"""The agent program: started, attested, timed and stopped."""

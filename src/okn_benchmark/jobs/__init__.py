@@ -1,0 +1,1 @@
+"""One module per piece of work the command line offers."""

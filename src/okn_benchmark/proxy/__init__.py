@@ -1,0 +1,1 @@
+"""The filtering MCP proxy: a relay of messages with five places where it acts."""

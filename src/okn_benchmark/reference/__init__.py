@@ -1,0 +1,1 @@
+"""Ground truth: built once per endpoint and query text, cached, checked for drift."""

@@ -1,0 +1,1 @@
+"""Pages and tables over what a runs root holds. Never scores."""

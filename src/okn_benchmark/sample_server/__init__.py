@@ -1,0 +1,1 @@
+"""A small MCP server over the sample graphs."""

@@ -1,0 +1,1 @@
+"""The judge: whether a submitted table denotes the same thing as the key. Pure."""

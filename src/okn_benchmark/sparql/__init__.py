@@ -1,0 +1,1 @@
+"""Two ways to ask a query, one table as the answer."""

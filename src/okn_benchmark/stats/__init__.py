@@ -1,0 +1,1 @@
+"""Intervals, paired tests and planning. Pure arithmetic over numbers."""
