@@ -116,6 +116,10 @@ class Fields:
         found = self._take(key, (int, float), None, required=False)
         return None if found is None else float(found)
 
+    def number(self, key: str) -> float:
+        """A required number."""
+        return float(self._take(key, (int, float), None, required=True))
+
     def flag(self, key: str, *, default: bool | None = None) -> bool:
         """A boolean; required unless a default is given."""
         return bool(self._take(key, bool, default, required=default is None))
@@ -132,6 +136,15 @@ class Fields:
             if not isinstance(item, str):
                 raise InputError(f"{self.at}: {key}[{index}] is {_name(item)}, expected a string.")
         return tuple(found)
+
+    def opt_texts(self, key: str) -> tuple[str, ...] | None:
+        """A list of strings, or None where absent: unknown is not the empty list."""
+        return None if self.value.get(key) is None else self.texts(key)
+
+    def anything(self, key: str) -> Any:
+        """Whatever JSON value stands there; None where absent."""
+        self._seen.add(key)
+        return self.value.get(key)
 
     def counts(self, key: str) -> dict[str, int]:
         """An object of whole numbers; empty where absent."""

@@ -78,6 +78,46 @@ class Calls:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptHeader:
+    """``attempt.json``, written before anything else of an attempt: what was about to be run. Evidence."""
+
+    record: str
+    condition: str
+    attempt: int
+    started_at: str
+    identity_digest: str
+    identity: JsonObject = field(default_factory=dict)
+    """The condition's identity in full, so that an unfinished sweep can name the field that differs."""
+    resume_digest: str | None = None
+    resume_parts: Mapping[str, str] = field(default_factory=dict)
+    """Digest of each thing that must be the same for a reuse: prompt, flags, variables, proxy, profile."""
+    host: str | None = None
+    host_version: str | None = None
+    format: str = "okn-benchmark/1"
+    extra: JsonObject = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TruthRecord:
+    """``ground_truth.json``: one answer key's rows and where they came from. Evidence."""
+
+    endpoint: str
+    engine: str | None
+    query: str
+    fingerprint: str
+    results: JsonObject
+    """W3C SPARQL 1.1 results JSON."""
+    retrieved_at: str | None = None
+    elapsed_s: float | None = None
+    warnings: tuple[str, ...] = ()
+    tier: str | None = None
+    tags: tuple[str, ...] = ()
+    traps: Mapping[str, JsonObject] = field(default_factory=dict)
+    """Trap name to the results (W3C JSON) of a wrong answer the record expects."""
+    extra: JsonObject = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Tokens:
     """The four buckets the host bills, summed over models."""
 
@@ -85,6 +125,7 @@ class Tokens:
     output: int
     cache_read: int
     cache_write: int
+    extra: JsonObject = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,6 +206,9 @@ class QuestionResult:
     record: str
     condition: str
     attempts: tuple[AttemptResult, ...]
+    tier: str | None = None
+    settings: JsonObject = field(default_factory=dict)
+    """The scoring settings every verdict here was reached with."""
     extra: JsonObject = field(default_factory=dict)
 
 
@@ -186,4 +230,5 @@ def read_tokens(fields: Fields) -> Tokens:
         output=fields.whole("output", 0),
         cache_read=fields.whole("cache_read", 0),
         cache_write=fields.whole("cache_write", 0),
+        extra=fields.rest(),
     )
