@@ -1,0 +1,257 @@
+"""A profile: which server to re-export and how to reach it. Nothing about its tools is configured.
+
+``load_profile`` gives the values to connect with; ``public`` what may be written down: the text of the file before
+any variable was put in, without a single header or environment value.
+"""
+
+import os
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
+
+from okn_benchmark.errors import InputError
+
+Reply: TypeAlias = Literal["sparql-json", "csv", "tsv"]
+REPLIES: Final[tuple[Reply, ...]] = ("sparql-json", "csv", "tsv")
+
+_VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_MASK: Final = "[redacted]"
+_SHORTEST_SECRET: Final = 4
+"""Shorter values (a port, a switch) occur by chance in ordinary text; masking them would destroy it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpUpstream:
+    """A server reached over streamable HTTP. Header values are secrets."""
+
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StdioUpstream:
+    """A server started as a child process. Environment values are secrets."""
+
+    command: str
+    args: tuple[str, ...] = ()
+    cwd: Path | None = None
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OracleTool:
+    """How the oracle host puts a key through the server: one tool and the form of its reply.
+
+    ``arguments`` hold ``{query}`` where the query goes; ``path`` leads through a JSON reply, dot by dot.
+    """
+
+    tool: str
+    arguments: Mapping[str, Any]
+    reply: Reply
+    path: str | None = None
+
+
+Upstream: TypeAlias = HttpUpstream | StdioUpstream
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """One server under test."""
+
+    name: str
+    upstream: Upstream
+    oracle: OracleTool | None = None
+    path: Path | None = None
+    written: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """``[upstream]`` as it stands in the file, variables not yet put in."""
+
+
+def load_profile(path: Path, env: Mapping[str, str] | None = None) -> Profile:
+    """Read, check and expand the profile at ``path``.
+
+    Raises:
+        InputError: no such file, not TOML, an unknown or missing key, a value of the wrong kind, or a variable that
+            is not set; the message names the file and the key.
+    """
+    try:
+        value = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(
+            f"The profile {path} cannot be read: {error.strerror or error}.",
+            hint="Give the path of a TOML file with --profile; examples are in profiles/.",
+        ) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"The profile {path} is not valid TOML: {error}.") from error
+    return read_profile(value, str(path), os.environ if env is None else env, path=path)
+
+
+def read_profile(value: Mapping[str, Any], source: str, env: Mapping[str, str], *, path: Path | None = None) -> Profile:
+    """The profile in an already parsed table; ``source`` names it in errors. Raises InputError."""
+    table = _Table(value, source, env)
+    name = table.text("name")
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name) or "__" in name:
+        raise InputError(
+            f"{source}: name {name!r} cannot be part of a folder name.",
+            hint="Use letters, digits, dots and single dashes or underscores.",
+        )
+    upstream = table.table("upstream")
+    if upstream is None:
+        raise InputError(f"{source}: [upstream] is missing.", hint='Add it with transport = "http" or "stdio".')
+    oracle = table.table("oracle")
+    made = Profile(
+        name=name,
+        upstream=_read_upstream(upstream),
+        oracle=None if oracle is None else _read_oracle(oracle),
+        path=path,
+        written=dict(upstream.value),
+    )
+    table.done()
+    return made
+
+
+def public(profile: Profile) -> dict[str, Any]:
+    """What may stand in a file: unexpanded text, header and environment *names* only, no credentials in the URL."""
+    shown: dict[str, Any] = {"name": profile.name}
+    match profile.upstream:
+        case HttpUpstream() as http:
+            url = str(profile.written.get("url", http.url))
+            shown |= {"transport": "http", "url": _bare_url(url), "headers": sorted(http.headers)}
+        case StdioUpstream() as stdio:
+            written = profile.written
+            shown |= {
+                "transport": "stdio",
+                "command": written.get("command", stdio.command),
+                "args": list(written.get("args", stdio.args)),
+                "cwd": written.get("cwd"),
+                "env": sorted(stdio.env),
+            }
+    if profile.oracle is not None:
+        tool = profile.oracle
+        shown["oracle"] = {"tool": tool.tool, "arguments": dict(tool.arguments), "reply": tool.reply, "path": tool.path}
+    return shown
+
+
+def redactor(profile: Profile) -> Callable[[str], str]:
+    """A function that masks every secret of ``profile`` in a text."""
+    secrets = sorted(set(_secrets(profile)), key=len, reverse=True)
+    if not secrets:
+        return lambda text: text
+    pattern = re.compile("|".join(re.escape(secret) for secret in secrets))
+    return lambda text: pattern.sub(_MASK, text)
+
+
+def _secrets(profile: Profile) -> list[str]:
+    match profile.upstream:
+        case HttpUpstream() as http:
+            parts = urlsplit(http.url)
+            values = [*http.headers.values(), parts.password or "", *(v for _, v in parse_qsl(parts.query))]
+            # "Bearer abc": an echo may hold the token without the scheme before it.
+            values += [word for value in http.headers.values() for word in value.split() if len(word) > len("Bearer")]
+        case StdioUpstream() as stdio:
+            values = list(stdio.env.values())
+    return [value for value in values if len(value) >= _SHORTEST_SECRET]
+
+
+def _bare_url(url: str) -> str:
+    parts = urlsplit(url)
+    query = "" if not parts.query else "…"
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, query, ""))
+
+
+def _read_upstream(table: "_Table") -> Upstream:
+    transport = table.text("transport")
+    made: Upstream
+    if transport == "http":
+        url = table.text("url")
+        if urlsplit(url).scheme not in {"http", "https"} or not urlsplit(url).hostname:
+            raise InputError(f"{table.at}: url is not an http or https address.")
+        made = HttpUpstream(url=url, headers=table.texts_by_name("headers"))
+    elif transport == "stdio":
+        cwd = table.opt_text("cwd")
+        made = StdioUpstream(
+            command=table.text("command"),
+            args=table.texts("args"),
+            cwd=None if cwd is None else Path(cwd),
+            env=table.texts_by_name("env"),
+        )
+    else:
+        raise InputError(f"{table.at}: transport is {transport!r}.", hint='It is either "http" or "stdio".')
+    table.done()
+    return made
+
+
+def _read_oracle(table: "_Table") -> OracleTool:
+    tool, path, reply = table.text("tool"), table.opt_text("path"), table.text("reply")
+    arguments = table.table("arguments")
+    if reply not in REPLIES:
+        raise InputError(f"{table.at}: reply is {reply!r}.", hint=f"It is one of {', '.join(REPLIES)}.")
+    if arguments is None or "{query}" not in str(arguments.value):
+        raise InputError(f"{table.at}: arguments must hold {{query}} where the query goes.")
+    table.done()
+    return OracleTool(tool=tool, arguments=dict(arguments.value), reply=reply, path=path)
+
+
+class _Table:
+    """One TOML table, read key by key and expanded; a key nobody read is an error."""
+
+    def __init__(self, value: Mapping[str, Any], at: str, env: Mapping[str, str]) -> None:
+        self.value, self.at, self._env = value, at, env
+        self._seen: set[str] = set()
+
+    def _take(self, key: str, kind: type, name: str) -> Any:
+        self._seen.add(key)
+        found = self.value.get(key)
+        if found is not None and not isinstance(found, kind):
+            raise InputError(f"{self.at}: {key} must be {name}.")
+        return found
+
+    def text(self, key: str) -> str:
+        found = self.opt_text(key)
+        if not found:
+            raise InputError(f"{self.at}: {key} is missing.")
+        return found
+
+    def opt_text(self, key: str) -> str | None:
+        found = self._take(key, str, "a string")
+        return None if found is None else self._expand(found, key)
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        found = self._take(key, list, "a list of strings") or []
+        return tuple(self._expand(item, f"{key}[{index}]") for index, item in enumerate(found))
+
+    def texts_by_name(self, key: str) -> dict[str, str]:
+        found = self._take(key, dict, "a table of strings") or {}
+        return {name: self._expand(item, f"{key}.{name}") for name, item in found.items()}
+
+    def table(self, key: str) -> "_Table | None":
+        found = self._take(key, dict, "a table")
+        return None if found is None else _Table(found, f"{self.at}: [{key}]", self._env)
+
+    def done(self) -> None:
+        unknown = sorted(set(self.value) - self._seen)
+        if unknown:
+            raise InputError(
+                f"{self.at}: unknown key {', '.join(unknown)}.", hint=f"Known here: {', '.join(sorted(self._seen))}."
+            )
+
+    def _expand(self, text: object, key: str) -> str:
+        if not isinstance(text, str):
+            raise InputError(f"{self.at}: {key} must be a string.")
+
+        def put_in(found: re.Match[str]) -> str:
+            variable = found.group(1)
+            if variable not in self._env:
+                raise InputError(
+                    f"{self.at}: {key} needs the environment variable {variable}, which is not set.",
+                    hint=f"export {variable}=… and try again.",
+                )
+            return self._env[variable]
+
+        home = self._env.get("HOME") or str(Path.home())
+        if text == "~" or text.startswith("~/"):
+            text = home + text[1:]
+        return _VARIABLE.sub(put_in, text)
