@@ -1,4 +1,4 @@
-"""Several comparisons at once: Holm for a declared family, Benjamini-Hochberg for a screen, max-T for a shared baseline."""
+"""Several comparisons at once: Holm for a declared family, Benjamini-Hochberg for a screen, max-T for one baseline."""
 
 import math
 import random

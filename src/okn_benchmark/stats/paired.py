@@ -55,7 +55,7 @@ def _flip_all(moved: Sequence[float]) -> float:
     observed = abs(math.fsum(moved)) - _SAME
     # The first sign is fixed: flipping every sign gives the same absolute sum.
     sums = (moved[0] + sum(s * d for s, d in zip(signs, moved[1:], strict=True)) for signs in _signs(len(moved) - 1))
-    return sum(abs(total) >= observed for total in sums) / 2 ** (len(moved) - 1)
+    return sum(abs(total) >= observed for total in sums) / (1 << (len(moved) - 1))
 
 
 def _signs(count: int) -> Iterator[tuple[int, ...]]:
@@ -92,8 +92,8 @@ def sign_flip_whole(differences: Sequence[int]) -> float:
     mask, extreme = (1 << width) - 1, 0
     for subset in range((reach - total) // 2 + 1):
         extreme += packed >> (subset * width) & mask
-    both = 2 * extreme if total else 2 ** len(sizes)
-    return min(1.0, both / 2 ** len(sizes))
+    both = 2 * extreme if total else 1 << len(sizes)
+    return min(1.0, both / (1 << len(sizes)))
 
 
 def mcnemar(better: int, worse: int, same: int = 0, *, mid_p: bool = False) -> Test:
@@ -101,7 +101,7 @@ def mcnemar(better: int, worse: int, same: int = 0, *, mid_p: bool = False) -> T
     n, smaller = better + worse, min(better, worse)
     p, method = 1.0, "McNemar, mid-p" if mid_p else "McNemar, exact"
     if n:
-        whole = 2 ** (n - 1)
+        whole = 1 << (n - 1)
         tail = sum(math.comb(n, k) for k in range(smaller + 1))
         p = min(1.0, tail / whole)
         if mid_p:

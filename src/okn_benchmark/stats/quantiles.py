@@ -13,6 +13,11 @@ def normal_quantile(probability: float) -> float:
     return _NORMAL.inv_cdf(probability)
 
 
+def normal_cdf(z: float) -> float:
+    """``P(Z <= z)``."""
+    return _NORMAL.cdf(z)
+
+
 def normal_two_sided(z: float) -> float:
     """``P(|Z| >= |z|)``; keeps its precision far out in the tail."""
     return math.erfc(abs(z) / math.sqrt(2))

@@ -1,0 +1,278 @@
+"""Which two arms are subtracted, and what the difference carries. Only inside one corpus and tier."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import Final, Literal, TypeAlias
+
+from okn_benchmark.report.tally import MEASURES, ConditionRow, QuestionRow
+from okn_benchmark.stats.bootstrap import bca_mean
+from okn_benchmark.stats.family import holm
+from okn_benchmark.stats.intervals import Interval, geometric_ratio, mean_interval
+from okn_benchmark.stats.paired import (
+    Test,
+    equivalence,
+    mcnemar,
+    sign_flip,
+    smallest_possible_p,
+    smallest_significant,
+    stratified,
+)
+from okn_benchmark.stats.power import ALPHA, Detectable, detectable
+
+Kind: TypeAlias = Literal["tools", "hint", "ablation", "arm", "crossing", "asked"]
+BLOCKED_GAP: Final = 0.10
+"""A comparison is withheld where the arms' blocked shares lie further apart, unless the root declares another limit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ratio:
+    """Geometric mean of left ÷ right over questions that tell both; ``left`` and ``right`` are the two plain means."""
+
+    measure: str
+    questions: int
+    left: float
+    right: float
+    value: float
+    interval: Interval | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """A mean paired difference over questions; ``differences`` by record, in the order of the report."""
+
+    value: float
+    left: float
+    right: float
+    interval: Interval | None
+    bootstrap: Interval | None
+    test: Test
+    differences: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contrast:
+    """One comparison. ``exact`` and ``f1`` are None where a side is missing; ``missing`` then says which.
+
+    ``withheld`` gives the reason where both sides are there and the difference is still not shown.
+    """
+
+    kind: Kind
+    title: str
+    left: str | None
+    right: str | None
+    missing: str | None = None
+    withheld: str | None = None
+    questions: int = 0
+    dropped: Mapping[str, str]
+    exact: Effect | None = None
+    f1: Effect | None = None
+    holm_p: float | None = None
+    family: int = 1
+    corpus_only: Test | None = None
+    once: tuple[Test, Test] | None = None
+    """With one attempt per question: McNemar's mid-p and the exact test beside it."""
+    could_not: str | None = None
+    detectable: Detectable | None = None
+    worst: float | None = None
+    best: float | None = None
+    equivalence_p: float | None = None
+    margin: float | None = None
+    ratios: tuple[Ratio, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+Rows: TypeAlias = Mapping[str, QuestionRow]
+
+
+def contrast(
+    kind: Kind,
+    title: str,
+    left: ConditionRow,
+    right: ConditionRow,
+    rows: tuple[Rows, Rows],
+    *,
+    blocked_gap: float = BLOCKED_GAP,
+    margin: float | None = None,
+) -> Contrast:
+    """Left minus right over the questions measured in both."""
+    shared, dropped = paired_records(*rows)
+    made = Contrast(
+        kind=kind, title=title, left=left.about.name, right=right.about.name, questions=len(shared), dropped=dropped
+    )
+    if left.about.scope != right.about.scope:
+        return replace(made, withheld="the two sides differ in corpus, commit or tier")
+    gap = _blocked_share(left) - _blocked_share(right)
+    if abs(gap) > blocked_gap:
+        words = f"blocked attempts: {_blocked_words(left)} against {_blocked_words(right)}"
+        return replace(made, withheld=f"{words}, further apart than {blocked_gap:.0%}")
+    if not shared:
+        return replace(made, missing="no question was measured on both sides")
+    pairs = {record: (rows[0][record], rows[1][record]) for record in shared}
+    exact = effect({r: (_mean(a.exact), _mean(b.exact)) for r, (a, b) in pairs.items()})
+    once = all(len(a.exact) == len(b.exact) == 1 for a, b in pairs.values())
+    moved = exact.test.better + exact.test.worse
+    return replace(
+        made,
+        exact=exact,
+        f1=effect({r: (_mean(a.f1), _mean(b.f1)) for r, (a, b) in pairs.items()}),
+        corpus_only=None if once else stratified([(a.exact, b.exact) for a, b in pairs.values()]),
+        once=_mcnemar_pair(exact.test) if once else None,
+        could_not=could_not(moved, once=once),
+        detectable=_detectable(pairs),
+        worst=_bound(rows, dropped, left_as=0),
+        best=_bound(rows, dropped, left_as=1),
+        equivalence_p=None if margin is None else equivalence(list(exact.differences.values()), margin),
+        margin=margin,
+        ratios=tuple(_ratios(pairs)),
+        notes=tuple(_notes(left, right)),
+    )
+
+
+def effect(pairs: Mapping[str, tuple[float, float]]) -> Effect:
+    """The mean difference of question means with its intervals and test."""
+    differences = {record: a - b for record, (a, b) in pairs.items()}
+    values = list(differences.values())
+    return Effect(
+        value=fmean(values),
+        left=fmean(a for a, _ in pairs.values()),
+        right=fmean(b for _, b in pairs.values()),
+        interval=mean_interval(values),
+        bootstrap=bca_mean(values),
+        test=sign_flip(values),
+        differences=differences,
+    )
+
+
+def crossing(title: str, cells: Sequence[Rows], names: tuple[str, str]) -> Contrast:
+    """Four cells: (full − ablated) with the graph named, minus the same without; one difference per question.
+
+    ``cells`` are full named, ablated named, full not named, ablated not named.
+    """
+    everywhere = [r for r, row in cells[0].items() if row.exact and all(r in c and c[r].exact for c in cells[1:])]
+    anywhere = dict.fromkeys(r for cell in cells for r in cell)
+    dropped = {r: "not measured in all four cells" for r in anywhere if r not in everywhere}
+    made = Contrast(
+        kind="crossing", title=title, left=names[0], right=names[1], questions=len(everywhere), dropped=dropped
+    )
+    if not everywhere:
+        return replace(made, missing="no question was measured in all four cells")
+    table = {record: [cell[record] for cell in cells] for record in everywhere}
+    exact = effect({r: _gaps([_mean(row.exact) for row in four]) for r, four in table.items()})
+    f1 = effect({r: _gaps([_mean(row.f1) for row in four]) for r, four in table.items()})
+    moved = exact.test.better + exact.test.worse
+    return replace(made, exact=exact, f1=f1, could_not=could_not(moved, once=False))
+
+
+def paired_records(left: Rows, right: Rows) -> tuple[list[str], dict[str, str]]:
+    """Records measured on both sides, and why each other one was dropped."""
+    shared, dropped = [], {}
+    for record in dict.fromkeys([*left, *right]):
+        sides = [("left", left.get(record)), ("right", right.get(record))]
+        gone = [f"{_why(row)} on the {side}" for side, row in sides if row is None or not row.measured]
+        if gone:
+            dropped[record] = "; ".join(gone)
+        else:
+            shared.append(record)
+    return shared, dropped
+
+
+def could_not(moved: int, *, once: bool) -> str | None:
+    """The sentence for a comparison with too few differing questions to reach p < .05, or None."""
+    needed = smallest_significant(mid_p=True) if once else smallest_significant()
+    least = smallest_possible_p(moved)
+    if moved >= needed and (once or least < ALPHA):
+        return None
+    test = "McNemar's mid-p" if once else "the sign-flip test"
+    return (
+        f"this comparison could not have been significant: {moved} of its questions differ, "
+        f"and {test} needs at least {needed}, all one way, for p < {ALPHA}"
+    )
+
+
+def with_families(contrasts: Sequence[Contrast]) -> list[Contrast]:
+    """Holm's adjustment inside each kind: the comparisons of one kind are one family."""
+    out = list(contrasts)
+    for kind in dict.fromkeys(c.kind for c in contrasts):
+        places = [i for i, c in enumerate(out) if c.kind == kind and c.exact is not None]
+        adjusted = holm([e.test.p for i in places if (e := out[i].exact) is not None])
+        for place, p in zip(places, adjusted, strict=True):
+            out[place] = replace(out[place], holm_p=p, family=len(places))
+    return out
+
+
+def _mcnemar_pair(test: Test) -> tuple[Test, Test]:
+    counts = (test.better, test.worse, test.same)
+    return mcnemar(*counts, mid_p=True), mcnemar(*counts)
+
+
+def _detectable(pairs: Mapping[str, tuple[QuestionRow, QuestionRow]]) -> Detectable:
+    repeats = Counter(len(b.exact) for _, b in pairs.values()).most_common(1)[0][0]
+    return detectable(tuple(sorted(_mean(b.exact) for _, b in pairs.values())), repeats)
+
+
+def _bound(rows: tuple[Rows, Rows], dropped: Mapping[str, str], *, left_as: int) -> float | None:
+    """The difference were every blocked attempt counted for one side and against the other."""
+    gaps = []
+    for record in dict.fromkeys([*rows[0], *rows[1]]):
+        sides = (rows[0].get(record), rows[1].get(record))
+        if any(side is None or not side.attempts for side in sides):
+            continue
+        a, b = (side for side in sides if side is not None)
+        gaps.append(_filled(a, left_as) - _filled(b, 1 - left_as))
+    anything = dropped or any(row.blocked for side in rows for row in side.values())
+    return fmean(gaps) if gaps and anything else None
+
+
+def _filled(row: QuestionRow, blocked_as: int) -> float:
+    return (sum(row.exact) + blocked_as * sum(row.blocked.values())) / len(row.attempts)
+
+
+def _ratios(pairs: Mapping[str, tuple[QuestionRow, QuestionRow]]) -> list[Ratio]:
+    out = []
+    for measure in ("wall_s", "server_s", "tokens_in", "tokens_out", "cost_usd"):
+        assert measure in MEASURES
+        values = [(a.measures[measure].value, b.measures[measure].value) for a, b in pairs.values()]
+        both = [(a, b) for a, b in values if a is not None and b is not None and a > 0 and b > 0]
+        found = geometric_ratio(both)
+        if found is not None:
+            left, right = fmean(a for a, _ in both), fmean(b for _, b in both)
+            out.append(
+                Ratio(measure=measure, questions=len(both), left=left, right=right, value=found[0], interval=found[1])
+            )
+    return out
+
+
+def _notes(left: ConditionRow, right: ConditionRow) -> list[str]:
+    notes = []
+    if left.about.agent != right.about.agent:
+        notes.append("the two sides differ in host, model or effort as well")
+    if left.about.other != right.about.other:
+        notes.append("the two sides differ in other settings of the run as well")
+    if left.about.repeat != right.about.repeat:
+        notes.append(f"attempts per question: {left.about.repeat} against {right.about.repeat}")
+    if left.outcomes.get("timeout") or right.outcomes.get("timeout"):
+        counts = f"{left.outcomes.get('timeout', 0)} against {right.outcomes.get('timeout', 0)}"
+        notes.append(f"attempts ended by the clock: {counts}; their times are lower bounds")
+    return notes
+
+
+def _gaps(cells: Sequence[float]) -> tuple[float, float]:
+    return cells[0] - cells[1], cells[2] - cells[3]
+
+
+def _blocked_share(row: ConditionRow) -> float:
+    return sum(row.blocked.values()) / row.recorded if row.recorded else 0.0
+
+
+def _blocked_words(row: ConditionRow) -> str:
+    return f"{sum(row.blocked.values())} of {row.recorded}"
+
+
+def _why(row: QuestionRow | None) -> str:
+    return "not run" if row is None or not row.attempts else "blocked throughout"
+
+
+def _mean(values: Sequence[float]) -> float:
+    return fmean(values)

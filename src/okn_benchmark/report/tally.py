@@ -1,0 +1,307 @@
+"""One question under one condition, and one condition over its questions: counts and averages, nothing else.
+
+Averages go over a question's measured attempts first and then over questions, so every question weighs the same.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any, Final
+
+from okn_benchmark.report.about import About
+from okn_benchmark.runs.shapes import AttemptResult, QuestionResult
+from okn_benchmark.stats.bootstrap import bca_mean
+from okn_benchmark.stats.intervals import Clustered, Interval, clustered, mean_interval, wilson, wilson_count
+from okn_benchmark.stats.passk import pass_at_k, pass_hat_k
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Average:
+    """A mean of question means. ``attempts`` and ``questions`` count those that tell the value."""
+
+    value: float | None
+    questions: int
+    attempts: int
+    total: float | None = None
+    """The plain sum over attempts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Count:
+    """``hits`` of ``of``, with Wilson's interval; none over nothing."""
+
+    hits: int
+    of: int
+    interval: Interval | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassK:
+    """pass@k and pass^k, averaged over the questions with at least ``k`` measured attempts."""
+
+    k: int
+    questions: int
+    at_least_one: float
+    at_least_one_interval: Interval | None
+    all_right: float
+    all_right_interval: Interval | None
+
+
+def agent_s(attempt: AttemptResult) -> float | None:
+    """Wall time not spent inside the server under test."""
+    if attempt.wall_s is None or attempt.server_s is None:
+        return None
+    return max(0.0, attempt.wall_s - attempt.server_s)
+
+
+MEASURES: Final[Mapping[str, Callable[[AttemptResult], float | None]]] = {
+    "queries_ok": lambda a: a.queries_ok,
+    "queries_errored": lambda a: a.queries_errored,
+    "calls": lambda a: None if a.tools_called is None else len(a.tools_called),
+    "withheld_calls": lambda a: a.withheld_calls,
+    "soft_errors": lambda a: None if a.tools_called is None else sum(a.soft_errors.values()),
+    "host_clipped": lambda a: a.host_clipped,
+    "turns": lambda a: a.turns,
+    "wall_s": lambda a: a.wall_s,
+    "server_s": lambda a: a.server_s,
+    "agent_s": agent_s,
+    "api_retry_s": lambda a: a.api_retry_s,
+    "tokens_in": lambda a: None if a.tokens is None else a.tokens.input + a.tokens.cache_read + a.tokens.cache_write,
+    "tokens_out": lambda a: None if a.tokens is None else a.tokens.output,
+    "cost_usd": lambda a: a.cost_usd,
+}
+"""What is counted per attempt besides scores. Times in seconds; input tokens include the cached ones."""
+
+
+def scored(attempt: AttemptResult, key: str) -> Any:
+    """One entry of the verdict; a measured attempt without a verdict (nothing handed in) is wrong, not unknown."""
+    if attempt.verdict is None:
+        return 0.0 if key.endswith("f1") else False
+    return attempt.verdict.get(key, 0.0 if key.endswith("f1") else False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionRow:
+    """One question under one condition. ``planned`` counts attempts asked for, ``measured`` those in a denominator."""
+
+    record: str
+    condition: str
+    tier: str | None
+    planned: int
+    attempts: tuple[AttemptResult, ...]
+    measured: tuple[AttemptResult, ...]
+    exact: tuple[bool, ...]
+    strict: tuple[bool, ...]
+    ordered: tuple[bool, ...]
+    strict_ordered: tuple[bool, ...]
+    f1: tuple[float, ...]
+    strict_f1: tuple[float, ...]
+    measures: Mapping[str, Average]
+    blocked: Mapping[str, int]
+    outcomes: Mapping[str, int]
+    diagnoses: Mapping[str, int]
+    traps: Mapping[str, int]
+    tools: Mapping[str, int]
+    withheld_reached: Mapping[str, int]
+    soft_errors: Mapping[str, int]
+    guards: tuple[str, ...]
+
+    @property
+    def flaky(self) -> bool:
+        """Right at least once and wrong at least once."""
+        return 0 < sum(self.exact) < len(self.exact)
+
+
+def question_row(result: QuestionResult, planned: int | None) -> QuestionRow:
+    """Count one ``result.json``."""
+    measured = tuple(a for a in result.attempts if a.measured)
+    blocked = [a for a in result.attempts if not a.measured]
+    return QuestionRow(
+        record=result.record,
+        condition=result.condition,
+        tier=result.tier,
+        planned=max(planned or 0, len(result.attempts)),
+        attempts=result.attempts,
+        measured=measured,
+        exact=tuple(bool(scored(a, "exact")) for a in measured),
+        strict=tuple(bool(scored(a, "strict_exact")) for a in measured),
+        ordered=tuple(bool(scored(a, "ordered")) for a in measured),
+        strict_ordered=tuple(bool(scored(a, "strict_ordered")) for a in measured),
+        f1=tuple(float(scored(a, "f1")) for a in measured),
+        strict_f1=tuple(float(scored(a, "strict_f1")) for a in measured),
+        measures={name: _average([[value(a) for a in measured]]) for name, value in MEASURES.items()},
+        blocked=Counter(a.cause or "unknown" for a in blocked),
+        outcomes=Counter(a.outcome for a in result.attempts),
+        diagnoses=Counter(filter(None, map(first_diagnosis, measured))),
+        traps=Counter(name for a in measured for name in trap_names(a)),
+        tools=Counter(name for a in measured for name in a.tools_called or ()),
+        withheld_reached=Counter(name for a in measured for name in a.withheld_reached),
+        soft_errors=_summed(a.soft_errors for a in measured),
+        guards=tuple(dict.fromkeys(name for a in measured for name in guard_names(a))),
+    )
+
+
+def first_diagnosis(attempt: AttemptResult) -> str | None:
+    """The first label of a verdict: the one that reports count."""
+    labels = (attempt.verdict or {}).get("diagnosis") or []
+    return str(labels[0]) if labels else None
+
+
+def trap_names(attempt: AttemptResult) -> list[str]:
+    """The traps an answer equals."""
+    trap = (attempt.verdict or {}).get("trap")
+    return [str(name) for name in trap.get("names") or ()] if isinstance(trap, dict) else []
+
+
+def guard_names(attempt: AttemptResult) -> list[str]:
+    """Guards of the judge that fired, with their column."""
+    guards = (attempt.verdict or {}).get("guards") or []
+    return [f"{g.get('guard')} ({g['column']})" if g.get("column") else str(g.get("guard")) for g in guards]
+
+
+def _average(groups: Sequence[Sequence[float | None]]) -> Average:
+    known = [[value for value in group if value is not None] for group in groups]
+    known = [group for group in known if group]
+    if not known:
+        return Average(value=None, questions=0, attempts=0)
+    return Average(
+        value=fmean(fmean(group) for group in known),
+        questions=len(known),
+        attempts=sum(map(len, known)),
+        total=sum(map(sum, known)),
+    )
+
+
+def _summed(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    out: Counter[str] = Counter()
+    for item in counts:
+        out.update(item)
+    return dict(out)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConditionRow:
+    """One condition over its questions."""
+
+    about: About
+    questions: int
+    measured_questions: int
+    planned: int
+    recorded: int
+    measured: int
+    exact: Clustered | None
+    strict: Clustered | None
+    ordered: Clustered | None
+    strict_ordered: Clustered | None
+    f1: Average
+    f1_interval: Interval | None
+    strict_f1: Average
+    always: Count
+    ever: Count
+    flaky: Count
+    passes: tuple[PassK, ...]
+    worst: float | None
+    best: float | None
+    """Mean over questions were every blocked attempt wrong, or right."""
+    measures: Mapping[str, Average]
+    outcomes: Mapping[str, int]
+    blocked: Mapping[str, int]
+    blocked_reasons: Mapping[str, int]
+    diagnoses: Mapping[str, int]
+    traps: Mapping[str, int]
+    tools: Mapping[str, int]
+    withheld_reached: Mapping[str, int]
+    soft_errors: Mapping[str, int]
+    warnings: Mapping[str, int]
+    guards: Mapping[str, tuple[str, ...]]
+    contended: int
+    recovered: int
+    host_versions: tuple[str, ...]
+    models: tuple[str, ...]
+
+
+def condition_row(about: About, rows: Sequence[QuestionRow]) -> ConditionRow:
+    """Average the questions of one condition."""
+    live = [row for row in rows if row.measured]
+    attempts = [a for row in rows for a in row.attempts]
+    repeated = [row for row in live if len(row.measured) > 1]
+    f1 = _average([row.f1 for row in live])
+    return ConditionRow(
+        about=about,
+        questions=len(rows),
+        measured_questions=len(live),
+        planned=sum(row.planned for row in rows),
+        recorded=len(attempts),
+        measured=sum(len(row.measured) for row in rows),
+        exact=clustered([row.exact for row in live]),
+        strict=clustered([row.strict for row in live]),
+        ordered=clustered([row.ordered for row in live]),
+        strict_ordered=clustered([row.strict_ordered for row in live]),
+        f1=f1,
+        f1_interval=_inside(mean_interval([fmean(row.f1) for row in live])),
+        strict_f1=_average([row.strict_f1 for row in live]),
+        always=_count([all(row.exact) for row in live]),
+        ever=_count([any(row.exact) for row in live]),
+        flaky=_count([row.flaky for row in repeated]),
+        passes=_passes(live),
+        worst=_bound(rows, 0),
+        best=_bound(rows, 1),
+        measures={name: _average([[v(a) for a in row.measured] for row in live]) for name, v in MEASURES.items()},
+        outcomes=_summed(row.outcomes for row in rows),
+        blocked=_summed(row.blocked for row in rows),
+        blocked_reasons=Counter(a.reason or "no reason recorded" for a in attempts if not a.measured),
+        diagnoses=_summed(row.diagnoses for row in rows),
+        traps=_summed(row.traps for row in rows),
+        tools=_summed(row.tools for row in rows),
+        withheld_reached=_summed(row.withheld_reached for row in rows),
+        soft_errors=_summed(row.soft_errors for row in rows),
+        warnings=Counter(w for a in attempts for w in a.warnings),
+        guards={row.record: row.guards for row in rows if row.guards},
+        contended=sum(a.contended for a in attempts),
+        recovered=sum(a.source != "runner" for a in attempts),
+        host_versions=tuple(dict.fromkeys(a.host_version for a in attempts if a.host_version)),
+        models=tuple(dict.fromkeys(a.model_resolved for a in attempts if a.model_resolved)),
+    )
+
+
+def _count(values: Sequence[bool]) -> Count:
+    hits = sum(values)
+    return Count(hits=hits, of=len(values), interval=wilson_count(hits, len(values)) if values else None)
+
+
+def _bound(rows: Sequence[QuestionRow], blocked_as: int) -> float | None:
+    shares = [(sum(r.exact) + blocked_as * sum(r.blocked.values())) / len(r.attempts) for r in rows if r.attempts]
+    return fmean(shares) if shares else None
+
+
+def _passes(live: Sequence[QuestionRow]) -> tuple[PassK, ...]:
+    deepest = max((len(row.measured) for row in live), default=0)
+    return tuple(_pass_k(live, k) for k in range(1, deepest + 1)) if deepest > 1 else ()
+
+
+def _pass_k(live: Sequence[QuestionRow], k: int) -> PassK:
+    deep = [(len(row.exact), sum(row.exact)) for row in live if len(row.exact) >= k]
+    some = [value for n, c in deep if (value := pass_at_k(n, c, k)) is not None]
+    every = [value for n, c in deep if (value := pass_hat_k(n, c, k)) is not None]
+    return PassK(
+        k=k,
+        questions=len(deep),
+        at_least_one=fmean(some),
+        at_least_one_interval=share_interval(some),
+        all_right=fmean(every),
+        all_right_interval=share_interval(every),
+    )
+
+
+def share_interval(values: Sequence[float]) -> Interval:
+    """Of a mean of shares: a bootstrap of questions, or Wilson at the edge, where a bootstrap sees no spread."""
+    mean = fmean(values)
+    found = bca_mean(values) if 0 < mean < 1 else None
+    return found or wilson(mean, len(values))
+
+
+def _inside(interval: Interval | None) -> Interval | None:
+    if interval is None:
+        return None
+    return Interval(low=max(0.0, interval.low), high=min(1.0, interval.high), method=interval.method)

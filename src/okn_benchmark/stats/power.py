@@ -1,0 +1,148 @@
+"""What a study could find: the smallest difference it would notice, and how large to make the next one.
+
+The simulations assume independent attempts within a question. They show direction and size, not a guarantee.
+"""
+
+import math
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from okn_benchmark.stats.paired import SEED, sign_flip_whole
+from okn_benchmark.stats.quantiles import normal_quantile
+
+POWER = 0.80
+ALPHA = 0.05
+STUDIES = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Detectable:
+    """The smallest mean difference found with at least ``power``; None where no difference would be.
+
+    ``power_at_most`` is the power against the largest difference these rates have room for.
+    """
+
+    difference: float | None
+    power: float
+    power_at_most: float
+    questions: int
+    repeats: int
+    studies: int
+    seed: int
+
+
+@lru_cache(maxsize=256)
+def detectable(
+    rates: tuple[float, ...], repeats: int, *, power: float = POWER, alpha: float = ALPHA, studies: int = STUDIES
+) -> Detectable:
+    """Simulate the sign-flip test against arms whose questions move away from the observed ``rates``.
+
+    A difference is realised as in planning: every second question, in a shuffled order, moves by twice as much, towards
+    the side with more room.
+    """
+    rng = random.Random(SEED)  # noqa: S311 -- a reproducible simulation, not a secret
+    down = sum(rates) >= len(rates) / 2
+
+    def found(step: int) -> float:
+        hits = sum(_study(rates, repeats, 2 * step / 100 * (-1 if down else 1), rng) < alpha for _ in range(studies))
+        return hits / studies
+
+    steps = range(1, 51)
+    at_most = found(steps[-1]) if len(rates) > 1 else 0.0
+    step = _first(steps, lambda s: found(s) >= power) if at_most >= power else None
+    difference = None if step is None else step / 100
+    return Detectable(
+        difference=difference,
+        power=power,
+        power_at_most=at_most,
+        questions=len(rates),
+        repeats=repeats,
+        studies=studies,
+        seed=SEED,
+    )
+
+
+def _study(rates: Sequence[float], repeats: int, shift: float, rng: random.Random) -> float:
+    order = list(range(len(rates)))
+    rng.shuffle(order)
+    differences = []
+    for place, index in enumerate(order):
+        rate = rates[index]
+        other = min(1.0, max(0.0, rate + shift)) if place % 2 == 0 else rate
+        differences.append(_right(other, repeats, rng) - _right(rate, repeats, rng))
+    return sign_flip_whole(differences)
+
+
+def _right(rate: float, repeats: int, rng: random.Random) -> int:
+    return sum(rng.random() < rate for _ in range(repeats))
+
+
+def _first(steps: Sequence[int], enough: Callable[[int], bool]) -> int:
+    """The least step that is enough; ``enough`` is taken to grow, as power does, and the last step to be enough."""
+    low, high = 0, len(steps) - 1
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(steps[middle]) else (middle + 1, high)
+    return steps[low]
+
+
+def mcnemar_size(discordant: float, net: float, *, power: float = POWER, alpha: float = ALPHA) -> int:
+    """Questions, each asked once per arm, for McNemar's test: ``discordant`` share, ``net`` difference.
+
+    Raises:
+        ValueError: a net difference that the discordant share cannot hold.
+    """
+    if not 0 < abs(net) <= discordant <= 1:
+        raise ValueError(f"a net difference of {net} in a discordant share of {discordant}")
+    z_alpha, z_power = normal_quantile(1 - alpha / 2), normal_quantile(power)
+    root = z_alpha * math.sqrt(discordant) + z_power * math.sqrt(discordant - net * net)
+    return math.ceil(root * root / (net * net) - 1e-9)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The power of one design against one difference."""
+
+    questions: int
+    repeats: int
+    episodes: int
+    power: float
+    studies: int
+
+
+def design_power(
+    questions: int,
+    repeats: int,
+    difference: float,
+    *,
+    difficulty: tuple[float, float] | Sequence[float] = (2.0, 1.0),
+    observed: bool = False,
+    alpha: float = ALPHA,
+    studies: int = 1_000,
+    seed: int = SEED,
+) -> Plan:
+    """The power of the sign-flip test at ``questions`` x ``repeats`` per arm, by simulation.
+
+    ``difficulty`` is a Beta distribution's two shapes, or with ``observed`` a list of rates to draw from.
+    """
+    import numpy as np
+
+    rng = np.random.default_rng(seed)
+    if observed:
+        rates = rng.choice(np.asarray(difficulty, dtype=float), size=(studies, questions))
+    else:
+        rates = rng.beta(difficulty[0], difficulty[1], size=(studies, questions))
+    down = -1 if rates.mean() >= 0.5 else 1
+    moved = rng.permuted(np.tile(np.arange(questions) % 2 == 0, (studies, 1)), axis=1)
+    others = np.clip(rates + down * 2 * difference * moved, 0, 1)
+    gaps = rng.binomial(repeats, others) - rng.binomial(repeats, rates)
+    hits = sum(sign_flip_whole([int(gap) for gap in study]) < alpha for study in gaps)
+    return Plan(
+        questions=questions,
+        repeats=repeats,
+        episodes=2 * questions * repeats,
+        power=hits / studies,
+        studies=studies,
+    )
