@@ -125,7 +125,7 @@ def derive_question(
         condition=condition,
         attempts=tuple(judged),
         tier=key.tier,
-        settings=_settings_json(settings),
+        settings=settings.to_json(),
     )
     return result, tuple(problems)
 
@@ -143,15 +143,18 @@ def derive_condition(root: RunsRoot, record: ConditionRecord, keys: Callable[[st
     settings = settings_of(record.meta, f"{source}: meta")
     results: list[QuestionResult] = []
     problems: list[Problem] = []
+    entries: dict[str, JsonObject] = {}
     for question in _questions(root, record, source):
         try:
             result, found = derive_question(root, question, record.name, keys(question), settings)
         except InputError as error:
+            # Not judged, and not forgotten either: a repaired file brings it back.
+            entries[question] = record.questions.get(question, {})
             problems.append(Problem(_inside(root, root.question(question)), error.message))
             continue
+        entries[question] = question_entry(result) | _unknown(record.questions.get(question, {}), result)
         results.append(result)
         problems.extend(found)
-    entries = {r.record: question_entry(r) | _unknown(record.questions.get(r.record, {}), r) for r in results}
     settled = replace(record, questions=entries, aggregate=aggregate(results))
     return DerivedCondition(record=settled, results=tuple(results), problems=tuple(problems))
 
@@ -199,10 +202,6 @@ def _with_metrics(result: AttemptResult, metrics: Metrics) -> AttemptResult:
         definition_chars=metrics.definition_chars,
         response_chars=metrics.response_chars,
     )
-
-
-def _settings_json(settings: Settings) -> JsonObject:
-    return {"significant_digits": settings.significant_digits, "numeric_rel_tol": settings.numeric_rel_tol}
 
 
 def _inside(root: RunsRoot, path: Path) -> str:
