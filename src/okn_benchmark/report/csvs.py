@@ -168,7 +168,7 @@ def _cell(value: Any) -> str:
         case int():
             return str(value)
         case float():
-            return repr(round(value, 6))
+            return repr(value)  # all of it: every number of a report is recomputed from here
     # A cell that a spreadsheet would run is text for it too, once it starts with an apostrophe.
     text = one_line(str(value), 2_000)
     return f"'{text}" if text.startswith(_FORMULA) else text

@@ -52,7 +52,7 @@ def agent_s(attempt: AttemptResult) -> float | None:
     """Wall time not spent inside the server under test."""
     if attempt.wall_s is None or attempt.server_s is None:
         return None
-    return max(0.0, attempt.wall_s - attempt.server_s)
+    return round(max(0.0, attempt.wall_s - attempt.server_s), 6)
 
 
 MEASURES: Final[Mapping[str, Callable[[AttemptResult], float | None]]] = {

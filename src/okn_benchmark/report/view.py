@@ -92,7 +92,7 @@ def build_view(
 
 def _rows(one: About, results: Results) -> dict[str, QuestionRow]:
     found = ((record, by_condition.get(one.name)) for record, by_condition in sorted(results.items()))
-    return {record: question_row(result, one.repeat) for record, result in found if result is not None}
+    return {record: question_row(result, one.repeat) for record, result in found if result and result.attempts}
 
 
 def _questions(rows: Mapping[str, Mapping[str, QuestionRow]]) -> list[QuestionView]:

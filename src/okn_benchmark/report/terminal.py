@@ -1,0 +1,202 @@
+"""Tables for a terminal. Everything is plain text to rich: a stranger's square brackets style nothing."""
+
+from collections.abc import Iterator
+from typing import TextIO
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from okn_benchmark.report import prose
+from okn_benchmark.report.cautions import cautions
+from okn_benchmark.report.contrasts import Contrast
+from okn_benchmark.report.tally import ConditionRow, QuestionRow
+from okn_benchmark.report.view import ReportView
+from okn_benchmark.report.words import DASH, number, one_line, p_value, signed, span, tally
+
+PIPE_WIDTH = 160
+
+
+def show(view: ReportView, stream: TextIO, *, plain: bool, width: int | None = None) -> None:
+    """Print the report to ``stream``; a pipe gets 160 columns and no colour."""
+    console = Console(
+        file=stream,
+        no_color=plain,
+        highlight=False,
+        soft_wrap=False,
+        width=width or (PIPE_WIDTH if not stream.isatty() else None),
+        force_terminal=None if not plain else False,
+    )
+    console.print(rendered(view))
+
+
+def rendered(view: ReportView) -> RenderableType:
+    """The report as one renderable."""
+    return Group(*_parts(view))
+
+
+def _parts(view: ReportView) -> Iterator[RenderableType]:
+    yield Text(one_line(view.title), style="bold")
+    yield Text(prose.opening(view))
+    yield from _excluded(view)
+    if view.conditions:
+        yield _conditions(view)
+        yield _results(view)
+        yield _work(view)
+    if view.contrasts:
+        yield from _differences(view)
+    if view.questions:
+        yield _questions(view)
+    yield from _cautions(view)
+
+
+def _table(title: str, *columns: str, left: int = 1) -> Table:
+    """A table whose first ``left`` columns are names and the others numbers."""
+    table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False)
+    for place, column in enumerate(columns):
+        table.add_column(column, justify="left" if place < left else "right", overflow="fold")
+    return table
+
+
+def _add(table: Table, *cells: str | Text) -> None:
+    table.add_row(*(cell if isinstance(cell, Text) else Text(one_line(cell, 400)) for cell in cells))
+
+
+def _excluded(view: ReportView) -> Iterator[RenderableType]:
+    if view.excluded:
+        names = "; ".join(f"{one_line(e.id)} ({one_line(e.reason)})" for e in view.excluded)
+        yield Text(f"Left out of this root: {names}", style="yellow")
+
+
+def _conditions(view: ReportView) -> Table:
+    table = _table("Conditions", "condition", "model", "effort", "host", "tools", "graph named", "measured", left=6)
+    for row in view.conditions:
+        about = row.about
+        told = (prose.model(row), about.effort_shown, prose.host(row), prose.tools(about), prose.named(about))
+        _add(table, about.name, *told, f"{row.measured} of {row.planned}")
+    return table
+
+
+def _results(view: ReportView) -> Table:
+    title = "Results: mean over questions, 95 % interval on the effective number of attempts"
+    columns = (
+        "condition",
+        "exact",
+        "95 %",
+        "attempts",
+        "questions",
+        "always",
+        "ever",
+        "flaky",
+        "F1",
+        "strict",
+        "ordered",
+    )
+    table = _table(title, *columns, "n eff")
+    for row in view.conditions:
+        _add(table, *_result(row))
+    return table
+
+
+def _result(row: ConditionRow) -> list[str | Text]:
+    exact = row.exact
+    if exact is None:
+        return [row.about.name, "measured nothing", *[DASH] * 10]
+    counts = [f"{c.hits}/{c.of}" if c.of else DASH for c in (row.always, row.ever, row.flaky)]
+    return [
+        row.about.name,
+        Text(number(exact.value), style="bold"),
+        span(exact.interval),
+        f"{exact.hits}/{exact.attempts}",
+        str(exact.questions),
+        *counts,
+        number(row.f1.value),
+        *(DASH if c is None else f"{c.hits}/{c.attempts}" for c in (row.strict, row.ordered)),
+        number(exact.effective, 1),
+    ]
+
+
+def _work(view: ReportView) -> Table:
+    names = (
+        "queries ok / errored",
+        "calls",
+        "soft",
+        "clipped",
+        "wall s",
+        "server s",
+        "agent s",
+        "retry s",
+        "tokens in / out",
+    )
+    table = _table("Work: means per measured attempt", "condition", "n", *names, "cost USD")
+    for row in view.conditions:
+        m, n = row.measures, row.measured
+        counted = [prose.average(m[name], n) for name in ("calls", "soft_errors", "host_clipped")]
+        timed = [prose.average(m[name], n) for name in ("wall_s", "server_s", "agent_s", "api_retry_s")]
+        tokens, cost = prose.pair(m["tokens_in"], m["tokens_out"], n, 0), prose.average(m["cost_usd"], n, 4)
+        queries = prose.pair(m["queries_ok"], m["queries_errored"], n)
+        _add(table, row.about.name, str(n), queries, *counted, *timed, tokens, cost)
+    return table
+
+
+def _differences(view: ReportView) -> Iterator[RenderableType]:
+    title = "Differences: left − right, paired by question; p by sign flips, Holm's within a kind"
+    table = _table(title, "comparison", "n", "exact", "95 %", "up / down / same", "p", "Holm p", "F1", "reading")
+    table.columns[-1].justify = "left"
+    for place, contrast in enumerate(view.contrasts, 1):
+        _add(table, f"{place}. {contrast.title}", *_difference(contrast))
+    yield table
+    for place, contrast in enumerate(view.contrasts, 1):
+        for line in prose.contrast_notes(contrast):
+            yield Padding(Text(f"{place}. {one_line(line, 400)}", style="dim"), (0, 0, 0, 2))
+
+
+def _difference(contrast: Contrast) -> list[str]:
+    exact, reading = contrast.exact, prose.verdict_words(contrast)
+    if exact is None or contrast.withheld:
+        return [*[DASH] * 7, reading]
+    test = exact.test
+    return [
+        str(contrast.questions),
+        f"{signed(exact.value)} ({number(exact.left)} − {number(exact.right)})",
+        span(exact.interval, sign=True),
+        f"{test.better} / {test.worse} / {test.same}",
+        p_value(test.p),
+        f"{p_value(contrast.holm_p)} of {contrast.family}",
+        signed(contrast.f1.value) if contrast.f1 else DASH,
+        reading,
+    ]
+
+
+def _questions(view: ReportView) -> Table:
+    """Question × condition: how many attempts were exact, and F1 where that tells more."""
+    names = [row.about.name for row in view.conditions]
+    table = _table("Questions: exact attempts (mean F1)", "question", *[str(n) for n in range(1, len(names) + 1)])
+    table.caption = "   ".join(f"{place} = {one_line(name)}" for place, name in enumerate(names, 1))
+    table.caption_justify = "left"
+    for question in view.questions:
+        by_name = {row.condition: row for row in question.rows}
+        _add(table, question.record, *(_cell(by_name.get(name)) for name in names))
+    return table
+
+
+def _cell(row: QuestionRow | None) -> Text:
+    if row is None:
+        return Text(DASH, style="dim")
+    if not row.measured:
+        return Text(f"measured nothing ({tally(row.blocked)})", style="yellow")
+    right, n = sum(row.exact), len(row.exact)
+    words = f"{right}/{n}" if right == n else f"{right}/{n} ({number(sum(row.f1) / n)})"
+    if row.blocked:
+        words = f"{words}, {sum(row.blocked.values())} of {len(row.attempts)} blocked"
+    return Text(words, style="green" if right == n else "red" if right == 0 else "yellow")
+
+
+def _cautions(view: ReportView) -> Iterator[RenderableType]:
+    found = [f"{one_line(name)}: {sentence}" for name, sentence in cautions(view)]
+    found += [one_line(problem, 400) for problem in view.problems]
+    if found:
+        yield Text("To bear in mind", style="bold")
+        yield from (Padding(Text(f"• {line}"), (0, 0, 0, 2)) for line in found)
