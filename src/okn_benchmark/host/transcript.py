@@ -131,8 +131,10 @@ class Reader:
         message = _object(event.get("message"))
         model = message.get("model")
         if model == SYNTHETIC_MODEL or event.get("is_api_error_message"):
-            self.api_error = str(event.get("error") or "unknown")
+            if event.get("error") or event.get("is_api_error_message"):
+                self.api_error = str(event.get("error") or "unknown")
             return []
+        self.api_error = None  # the model spoke again, so the failure before was overcome
         made: list[Event] = []
         if event.get("parent_tool_use_id") is None:
             key = str(message.get("id") or event.get("uuid"))
@@ -190,8 +192,8 @@ class Reader:
         kept = {key: self.final_message.get(key) for key in _FINAL_KEYS}
         if isinstance(kept["result"], str):
             kept["result"] = kept["result"][:RESULT_CHARS]
-        # The reason of an API failure stands on the host's own last message, not on the final one.
-        return kept | {"error": self.api_error if self.final_message.get("is_error") else None}
+        # The kind of an API failure stands on the host's own last message, not on the final one.
+        return kept | {"error": self.api_error}
 
 
 def read_transcript(lines: Iterable[str | bytes], withheld: Sequence[str] = ()) -> Facts:
