@@ -29,7 +29,7 @@ def _missing(row: ConditionRow) -> list[str]:
     if row.blocked:
         out.append(
             f"{sum(row.blocked.values())} of {row.recorded} attempts blocked ({tally(row.blocked)}): "
-            f"{tally(row.blocked_reasons)}; with all of them wrong or right the rate would be "
+            f"{listed(row.blocked_reasons, 3)}; with all of them wrong or right the rate would be "
             f"{number(row.worst)} to {number(row.best)}"
         )
     if row.recorded < row.planned:

@@ -103,15 +103,6 @@ def _questions(rows: Mapping[str, Mapping[str, QuestionRow]]) -> list[QuestionVi
     return out
 
 
-def aggregate(record: ConditionRecord, results: Sequence[QuestionResult]) -> JsonObject:
-    """The ``aggregate`` of a condition record: the numbers of its line in the report, as JSON."""
-    one = about(record)
-    row = condition_row(one, [question_row(r, one.repeat) for r in sorted(results, key=lambda r: r.record)])
-    plain: JsonObject = as_json(row)
-    del plain["about"]
-    return plain
-
-
 def view_json(view: ReportView) -> JsonObject:
     """The report as JSON, with the seeds and resample counts its numbers rest on."""
     plain: JsonObject = as_json(view)

@@ -37,22 +37,23 @@ class Detectable:
 def detectable(
     rates: tuple[float, ...], repeats: int, *, power: float = POWER, alpha: float = ALPHA, studies: int = STUDIES
 ) -> Detectable:
-    """Simulate the sign-flip test against arms whose questions move away from the observed ``rates``.
+    """Simulate the sign-flip test against an arm in which every question moves alike from its observed rate.
 
-    A difference is realised as in planning: every second question, in a shuffled order, moves by twice as much, towards
-    the side with more room.
+    They move towards the side with more room and stop at 0 or 1, so the difference is the mean that is left of it.
     """
     rng = random.Random(SEED)  # noqa: S311 -- a reproducible simulation, not a secret
-    down = sum(rates) >= len(rates) / 2
+    sign = -1 if sum(rates) >= len(rates) / 2 else 1
+
+    def moved(step: int) -> list[float]:
+        return [min(1.0, max(0.0, rate + sign * step / 100)) for rate in rates]
 
     def found(step: int) -> float:
-        hits = sum(_study(rates, repeats, 2 * step / 100 * (-1 if down else 1), rng) < alpha for _ in range(studies))
-        return hits / studies
+        others = moved(step)
+        return sum(_study(rates, others, repeats, rng) < alpha for _ in range(studies)) / studies
 
-    steps = range(1, 51)
-    at_most = found(steps[-1]) if len(rates) > 1 else 0.0
-    step = _first(steps, lambda s: found(s) >= power) if at_most >= power else None
-    difference = None if step is None else step / 100
+    at_most = found(100) if len(rates) > 1 else 0.0
+    step = _first(range(1, 101), lambda s: found(s) >= power) if at_most >= power else None
+    difference = None if step is None else abs(sum(moved(step)) - sum(rates)) / len(rates)
     return Detectable(
         difference=difference,
         power=power,
@@ -64,15 +65,9 @@ def detectable(
     )
 
 
-def _study(rates: Sequence[float], repeats: int, shift: float, rng: random.Random) -> float:
-    order = list(range(len(rates)))
-    rng.shuffle(order)
-    differences = []
-    for place, index in enumerate(order):
-        rate = rates[index]
-        other = min(1.0, max(0.0, rate + shift)) if place % 2 == 0 else rate
-        differences.append(_right(other, repeats, rng) - _right(rate, repeats, rng))
-    return sign_flip_whole(differences)
+def _study(rates: Sequence[float], others: Sequence[float], repeats: int, rng: random.Random) -> float:
+    both = zip(rates, others, strict=True)
+    return sign_flip_whole([_right(other, repeats, rng) - _right(rate, repeats, rng) for rate, other in both])
 
 
 def _right(rate: float, repeats: int, rng: random.Random) -> int:

@@ -1,0 +1,68 @@
+"""``report``: tables of a runs root; keeps its generated pages up to date."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from okn_benchmark.cli import console
+
+if TYPE_CHECKING:
+    from okn_benchmark.jobs.report import Reported
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("report")(report)
+
+
+def report(
+    root: Annotated[Path, typer.Argument(help="The runs root to read.", show_default=False)],
+    markdown: Annotated[
+        Path | None, typer.Option("--markdown", metavar="FILE|-", help="Write the markdown page there, - for stdout.")
+    ] = None,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE|-", help="Write the self-contained HTML page there.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print every number as JSON.")] = False,  # noqa: FBT002
+    figures: Annotated[
+        Path | None, typer.Option("--figures", metavar="DIR", help="Write the figures there, as SVG and PNG.")
+    ] = None,
+) -> None:
+    """Show what a runs root holds, and regenerate its README.md and tables unless it is frozen."""
+    from okn_benchmark.jobs import report as job
+    from okn_benchmark.report.markdown import markdown as page_of
+    from okn_benchmark.report.view import view_json
+
+    reported = job.read_report(root)
+    if frozen := job.frozen_words(reported):
+        console.tell(frozen)
+    else:
+        console.tell(job.changed_words(job.write_derived(reported), root))
+    if markdown is not None:
+        _put(reported, markdown, page_of(reported.view))
+    if html is not None:
+        from okn_benchmark.jobs.pages import html_of
+
+        _put(reported, html, html_of(reported))
+    if figures is not None:
+        from okn_benchmark.jobs.pages import write_figures
+
+        console.tell(f"Wrote {', '.join(path.name for path in write_figures(reported, figures))}.")
+    if json:
+        console.json_out(view_json(reported.view))
+    elif markdown is None and html is None and figures is None:
+        from okn_benchmark.report.terminal import show
+
+        show(reported.view, sys.stdout, plain=console.plain())
+
+
+def _put(reported: "Reported", target: Path, page: str) -> None:
+    from okn_benchmark.jobs import report as job
+
+    if str(target) == "-":
+        sys.stdout.write(page)
+        return
+    job.write_page(reported, target, page)
+    console.tell(f"Wrote {target}.")

@@ -1,0 +1,119 @@
+"""Read a runs root, make its pages, and keep the generated ones up to date."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from okn_benchmark.errors import Refusal
+from okn_benchmark.files import replace_whole
+from okn_benchmark.jobs.declared import read_declared
+from okn_benchmark.report.csvs import summary_csv
+from okn_benchmark.report.markdown import markdown
+from okn_benchmark.report.view import ReportView, build_view
+from okn_benchmark.report.words import plural
+from okn_benchmark.runs.layout import RunsRoot
+from okn_benchmark.runs.store import DerivedWriter
+from okn_benchmark.runs.tree import RootView, load_root
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reported:
+    """A root with the values its pages show."""
+
+    root: RootView
+    view: ReportView
+
+
+def read_report(path: Path) -> Reported:
+    """Load and count; writes nothing.
+
+    Raises:
+        InputError: ``path`` is no runs root, or its declaration cannot be read.
+    """
+    found = load_root(RunsRoot(path))
+    return Reported(root=found, view=view_of(found))
+
+
+def view_of(found: RootView) -> ReportView:
+    """The values of a loaded root."""
+    return build_view(
+        found.root.path.resolve().name,
+        list(found.conditions.values()),
+        found.questions,
+        problems=list(_problems(found)),
+        declared=read_declared(found.root),
+    )
+
+
+def _problems(found: RootView) -> Iterator[str]:
+    for name in found.unfinished:
+        yield f"condition {name} has attempts here and no record: its sweep was cut off; run it again with --resume"
+    for problem in found.problems:
+        yield f"{problem.path} was left out: {problem.message}"
+
+
+def regenerate(path: Path) -> list[Path]:
+    """Rewrite every derived page of a root and name those whose bytes changed; a frozen root is left alone.
+
+    ``README.md``, ``summary.csv`` of the root and of each question, and ``report.html`` where there is one.
+
+    Raises:
+        InputError: ``path`` is no runs root.
+        OutsideFailure: the disk would not take it.
+    """
+    return write_derived(read_report(path))
+
+
+def write_derived(reported: Reported) -> list[Path]:
+    """``regenerate`` for a root that is loaded already."""
+    if reported.root.frozen is not None:
+        return []
+    writer = DerivedWriter(reported.root.root)
+    return [path for path, page in _derived(reported) if writer.write(path, page)]
+
+
+def _derived(reported: Reported) -> Iterator[tuple[Path, str]]:
+    root, view = reported.root.root, reported.view
+    yield root.readme, markdown(view)
+    yield root.summary, summary_csv(view)
+    for question in view.questions:
+        yield root.question_summary(question.record), summary_csv(view, question.record)
+    if root.html.is_file():
+        from okn_benchmark.jobs.pages import html_of
+
+        yield root.html, html_of(reported)
+
+
+def write_page(reported: Reported, target: Path, page: str) -> None:
+    """Write a page where the user said, unless that is inside a frozen root.
+
+    Raises:
+        Refusal: the place belongs to a frozen root.
+        OutsideFailure: the disk would not take it.
+    """
+    root = reported.root.root.path.resolve()
+    marker = reported.root.frozen
+    if marker is not None and target.resolve().is_relative_to(root):
+        raise Refusal(
+            f"{root} is frozen: {marker.reason}",
+            hint=f"Write {target.name} outside of it, or print it with - as the file name.",
+        )
+    replace_whole(target, page)
+
+
+def frozen_words(reported: Reported) -> str | None:
+    """The sentence that says why nothing was regenerated."""
+    marker = reported.root.frozen
+    if marker is None:
+        return None
+    when = f" on {marker.date[:10]}" if marker.date else ""
+    return f"{reported.root.root.path} is frozen{when}: {marker.reason} Its files were read and left as they are."
+
+
+def changed_words(changed: list[Path], root: Path) -> str:
+    """Which derived files are new or different."""
+    if not changed:
+        return "Derived files were up to date."
+    names = [path.relative_to(root).as_posix() for path in changed]
+    more = f" and {plural(len(names) - 3, 'more file')}" if len(names) > 3 else ""
+    return f"Rewrote {', '.join(names[:3])}{more}."
