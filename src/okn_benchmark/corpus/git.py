@@ -133,12 +133,13 @@ def clone(source: GitSource, shelf: Path, *, refresh: bool = False) -> Path:
 
 
 def _fetch(source: GitSource, into: Path) -> None:
+    here = ["-C", str(into)]
+    shallow = ["--quiet", "--depth", "1", "--no-tags", "--no-recurse-submodules", "--end-of-options"]
     for arguments in (
         ["init", "--quiet", str(into)],
-        ["-C", str(into), "fetch", "--quiet", "--depth", "1", "--no-tags", "--no-recurse-submodules", "--end-of-options",
-         source.url, source.ref or "HEAD"],
-        ["-C", str(into), "checkout", "--quiet", "--detach", "FETCH_HEAD"],
-    ):  # fmt: skip
+        [*here, "fetch", *shallow, source.url, source.ref or "HEAD"],
+        [*here, "checkout", "--quiet", "--detach", "FETCH_HEAD"],
+    ):
         code, _, complaint = _git(arguments)
         if code != 0:
             last = complaint.strip().splitlines()[-1][:300] if complaint.strip() else f"exit code {code}"

@@ -110,7 +110,8 @@ def expand_dotted(query: str) -> str:
     for token in tokens(query):
         expanded = _expanded(token, known)
         if expanded is not None:
-            pieces += [query[done : token.start], expanded]
+            gap = " " if query[token.start - 1 : token.start] == "<" else ""  # "<<" would open a quoted triple
+            pieces += [query[done : token.start], gap + expanded]
             done = token.start + len(token.text)
     return "".join([*pieces, query[done:]]) if pieces else query
 
