@@ -139,7 +139,8 @@ class Fields:
 
     def opt_texts(self, key: str) -> tuple[str, ...] | None:
         """A list of strings, or None where absent: unknown is not the empty list."""
-        return None if self.value.get(key) is None else self.texts(key)
+        found = self.texts(key)
+        return None if self.value.get(key) is None else found
 
     def anything(self, key: str) -> Any:
         """Whatever JSON value stands there; None where absent."""
