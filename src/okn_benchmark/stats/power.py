@@ -8,6 +8,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from okn_benchmark.stats.paired import SEED, sign_flip_whole
 from okn_benchmark.stats.quantiles import normal_quantile
@@ -120,7 +121,11 @@ def design_power(
 ) -> Plan:
     """The power of the sign-flip test at ``questions`` x ``repeats`` per arm, by simulation.
 
-    ``difficulty`` is a Beta distribution's two shapes, or with ``observed`` a list of rates to draw from.
+    ``difficulty`` is a Beta distribution's two shapes, or with ``observed`` a list of rates to draw from. Half the
+    questions move, twice as far; ``difference`` is the mean that results.
+
+    Raises:
+        ValueError: the rates have no room for the difference.
     """
     import numpy as np
 
@@ -131,8 +136,18 @@ def design_power(
         rates = rng.beta(difficulty[0], difficulty[1], size=(studies, questions))
     down = -1 if rates.mean() >= 0.5 else 1
     moved = rng.permuted(np.tile(np.arange(questions) % 2 == 0, (studies, 1)), axis=1)
-    others = np.clip(rates + down * 2 * difference * moved, 0, 1)
-    gaps = rng.binomial(repeats, others) - rng.binomial(repeats, rates)
+
+    def others(shift: float) -> Any:
+        return np.clip(rates + down * shift * moved, 0, 1)
+
+    # Rates stop at 0 and 1, so the shift that leaves the wanted mean difference is looked for.
+    low, high = 0.0, 1.0
+    if abs(float((others(1.0) - rates).mean())) < difference:
+        raise ValueError(f"these rates have no room for a mean difference of {difference}")
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if abs(float((others(middle) - rates).mean())) < difference else (low, middle)
+    gaps = rng.binomial(repeats, others(high)) - rng.binomial(repeats, rates)
     hits = sum(sign_flip_whole([int(gap) for gap in study]) < alpha for study in gaps)
     return Plan(
         questions=questions,
