@@ -77,7 +77,7 @@ class EmbeddedEndpoint:
         self._label = label
         self._name: str | None = None
         self._child: subprocess.Popen[bytes] | None = None
-        self._turn = threading.Lock()
+        self._turn = threading.RLock()
         self._loaded: dict[str, Any] = {}
 
     @property
@@ -145,13 +145,16 @@ class EmbeddedEndpoint:
         raise QueryRejected(f"The query {what}: {reason}.")
 
     def close(self) -> None:
-        """End the child."""
-        child, self._child = self._child, None
+        """End the child; a query of another thread fails then."""
+        child = self._child
         if child is not None:
             child.kill()
-            child.wait()
-            for pipe in (child.stdin, child.stdout):
-                if pipe is not None:
+        with self._turn:
+            if child is not None and child is self._child:
+                self._child = None
+                child.wait()
+                for pipe in (child.stdin, child.stdout):
+                    assert pipe is not None
                     pipe.close()
 
     def __enter__(self) -> Self:
@@ -184,11 +187,11 @@ class EmbeddedEndpoint:
         try:
             child.stdin.write(json.dumps(request).encode() + b"\n")
             while (end := received.find(b"\n")) < 0:
-                received += self._more(deadline)
+                received += _more(child, deadline)
             head = json.loads(received[:end])
             del received[: end + 1]
             while len(received) < head["size"]:
-                received += self._more(deadline)
+                received += _more(child, deadline)
         except TimeoutError as error:
             self.close()
             raise QueryTimeout(
@@ -203,17 +206,16 @@ class EmbeddedEndpoint:
             ) from error
         return head, bytes(received)
 
-    def _more(self, deadline: float) -> bytes:
-        child = self._child
-        assert child is not None
-        assert child.stdout is not None
-        left = deadline - time.monotonic()
-        if left <= 0 or not select.select([child.stdout], [], [], left)[0]:
-            raise TimeoutError
-        chunk = child.stdout.read(1 << 16)
-        if not chunk:
-            raise EOFError
-        return bytes(chunk)
+
+def _more(child: subprocess.Popen[bytes], deadline: float) -> bytes:
+    assert child.stdout is not None
+    left = deadline - time.monotonic()
+    if left <= 0 or not select.select([child.stdout], [], [], left)[0]:
+        raise TimeoutError
+    chunk = child.stdout.read(1 << 16)
+    if not chunk:
+        raise EOFError
+    return bytes(chunk)
 
 
 def _vetted(query: str) -> dict[str, Any]:
