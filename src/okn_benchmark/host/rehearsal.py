@@ -6,12 +6,14 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from okn_benchmark.host.claude import ClaudeHost
 from okn_benchmark.host.script import Script
 from okn_benchmark.host.scripted import ScriptedEndpoint, serve_script
 
-_LOGIN_PREFIXES = ("ANTHROPIC_", "CLAUDE", "AWS_", "GOOGLE_", "AZURE_")
+_LOGIN_PREFIXES: Final = ("ANTHROPIC_", "CLAUDE", "AWS_", "GOOGLE_", "AZURE_")
+_FOLDERS: Final = ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +46,8 @@ def rehearse(
             environ=kept,
             overrides=scratch_login(home, endpoint.base_url),
             extra_pins=dict(pins or {}),
-            server_env={"HOME": inherited["HOME"]} if "HOME" in inherited else {},  # a profile may say ~
+            # The server under test keeps the user's own folders: a profile may say ~, and tools have caches.
+            server_env={k: inherited[k] for k in _FOLDERS if k in inherited},
             model_script=script.digest,
         )
         yield Rehearsal(host=host, endpoint=endpoint, home=home)
@@ -53,6 +56,7 @@ def rehearse(
 def scratch_login(home: Path, base_url: str) -> dict[str, str]:
     """The variables that put the agent into an empty home, in front of another endpoint."""
     return {
+        **{name: str(home / name) for name in _FOLDERS if name != "HOME"},
         "HOME": str(home),
         "CLAUDE_CONFIG_DIR": str(home / ".claude"),
         "ANTHROPIC_BASE_URL": base_url,

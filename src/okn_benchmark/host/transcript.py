@@ -104,6 +104,10 @@ class Reader:
                 return [Event(kind="final", detail=str(event.get("terminal_reason") or event.get("subtype") or ""))]
         return []
 
+    def take(self, line: bytes) -> None:
+        """``feed`` for those who do not watch."""
+        self.feed(line)
+
     def _init(self, event: JsonObject) -> list[Event]:
         # A session has one start; a second init would be a host that restarted, and the first one is what turn 1 saw.
         if self.init is not None:
