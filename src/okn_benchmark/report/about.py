@@ -78,7 +78,7 @@ class About:
     @property
     def scope(self) -> tuple[str | None, str | None, str | None]:
         """Corpus, commit and tier: numbers are subtracted inside one scope only."""
-        return (self.corpus, self.corpus_commit, self.tier)
+        return (place(self.corpus), self.corpus_commit, self.tier)
 
     @property
     def agent(self) -> tuple[str, ...]:
@@ -91,6 +91,13 @@ _AXES: Final = frozenset(
     {"level", "kg_hint", "server", "withheld", "withheld_tools", "without_tool", "model", "effort", "tier", "repeat"}
     | {"host", "label", "excluded", "excluded_ids", "arm", "arm_digest", "corpus"}
 )
+
+
+def place(text: str | None) -> str | None:
+    """A source or endpoint without the folders of the machine it stood on."""
+    if text and "://" not in text and ("/" in text or "\\" in text):
+        return text.replace("\\", "/").rstrip("/").rpartition("/")[2]
+    return text
 
 
 def about(record: ConditionRecord) -> About:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from okn_benchmark.report.about import ORACLE_HOST, ORACLE_WORDS, About
+from okn_benchmark.report.about import ORACLE_HOST, ORACLE_WORDS, About, place
 from okn_benchmark.report.contrasts import Contrast, Effect
 from okn_benchmark.report.tally import Average, ConditionRow, Count, QuestionRow
 from okn_benchmark.report.view import ReportView
@@ -215,13 +215,6 @@ def verdict_words(contrast: Contrast) -> str:
     if p < 0.05:
         return "left higher" if contrast.exact.value > 0 else "right higher"
     return "not distinguishable"
-
-
-def place(text: str | None) -> str | None:
-    """A source or endpoint without the folders of the machine it stood on."""
-    if text and "://" not in text and ("/" in text or "\\" in text):
-        return text.replace("\\", "/").rstrip("/").rpartition("/")[2]
-    return text
 
 
 def provenance(row: ConditionRow) -> Mapping[str, str]:
