@@ -15,6 +15,7 @@ from okn_benchmark.runs.freeze import require_open, require_root
 from okn_benchmark.runs.layout import RunsRoot
 from okn_benchmark.runs.lock import hold
 from okn_benchmark.runs.readers import read_condition, read_question_result
+from okn_benchmark.runs.replaced import finish_pending
 from okn_benchmark.runs.shapes import AttemptResult, QuestionResult
 from okn_benchmark.runs.store import DEFAULT_WRITE, DerivedWriter, Write
 from okn_benchmark.runs.tree import Problem, load_root, read_file
@@ -89,6 +90,7 @@ def rescore(root: RunsRoot, regenerate: Regenerate | None = None, put: Write = D
     require_root(root)
     require_open(root)
     with hold(root, "okn-benchmark rescore"):
+        finish_pending(root)
         work = _Work(root, DerivedWriter(root, put))
         for name in root.condition_names():
             _rescore_condition(work, name)

@@ -10,7 +10,7 @@ from typing import Final
 
 from okn_benchmark.errors import OutsideFailure
 from okn_benchmark.jsonio import Fields, parse_object, pretty
-from okn_benchmark.runs.layout import RunsRoot
+from okn_benchmark.runs.layout import RunsRoot, is_temporary
 from okn_benchmark.runs.store import DEFAULT_WRITE, Write
 
 JOURNAL: Final = "moving.json"
@@ -41,10 +41,21 @@ def set_aside_condition(root: RunsRoot, condition: str, put: Write = DEFAULT_WRI
 
 
 def finish_pending(root: RunsRoot) -> None:
-    """Complete moves that a crash interrupted."""
+    """Complete moves that a crash interrupted, and clear the temporary files of writes that never became one."""
+    _clear_temporaries(root)
     if root.replaced.is_dir():
         for journal in sorted(root.replaced.glob(f"*/{JOURNAL}")):
             _move(root, journal.parent)
+
+
+def _clear_temporaries(root: RunsRoot) -> None:
+    """Only where this program alone writes: what is in an attempt's folder is the episode's."""
+    questions = [root.question(record) for record in root.records()]
+    arms = [root.arm(record, condition) for record in root.records() for condition in root.arms(record)]
+    for folder in (root.path, root.conditions, *questions, *arms):
+        if folder.is_dir():
+            for left in filter(is_temporary, folder.iterdir()):
+                left.unlink(missing_ok=True)
 
 
 def _move(root: RunsRoot, folder: Path) -> None:

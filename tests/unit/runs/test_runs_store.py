@@ -144,6 +144,17 @@ def test_a_replacement_cut_off_in_the_middle_is_finished_later(root: RunsRoot, t
     assert snapshot(root.path) == snapshot(done.path)
 
 
+def test_temporary_files_of_a_crash_are_cleared_but_never_an_episodes_own(root: RunsRoot) -> None:
+    filled(root)
+    before = snapshot(root.path)
+    places = [root.path, root.conditions, root.question("r1"), root.arm("r1", "c")]
+    for place in places:
+        (place / ".x.json.0123456789ab.tmp").write_text("half")
+    (root.attempt("r1", "c", 1).folder / ".kept.tmp").write_text("the agent's")
+    finish_pending(root)
+    assert snapshot(root.path) == before | {"r1_results/c/attempt-1/.kept.tmp": b"the agent's"}
+
+
 def test_a_journal_that_points_outside_moves_nothing(root: RunsRoot, tmp_path: Path) -> None:
     filled(root)
     (tmp_path / "precious").write_text("x")
