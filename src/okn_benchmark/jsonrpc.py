@@ -159,6 +159,11 @@ class Lines:
         if start < len(chunk):
             self._keep(chunk[start:] if start else chunk)
 
+    @property
+    def pending(self) -> int:
+        """Bytes of the line that is not yet complete."""
+        return self._size
+
     def rest(self) -> bytes | Oversize | None:
         """What stands after the last newline, once the stream has ended."""
         return self._take() if self._size else None

@@ -1,0 +1,332 @@
+"""The relay: messages between one host and one upstream, acted on at five places and otherwise passed as they came.
+
+(1) the answer to an opening request, (2) the pages of ``tools/list``, (3) ``tools/call`` on its way up, (4) its answer
+on the way down, (5) cancellations. Everything that happens to a call ends in one reply and one entry of the log.
+Nothing here raises for what the other side does.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from okn_benchmark.jsonrpc import (
+    CONNECTION_CLOSED,
+    INVALID_REQUEST,
+    OPENING_METHODS,
+    REQUEST_TIMEOUT,
+    Message,
+    answer,
+    encode,
+    failure,
+    id_key,
+    kind_of,
+    notification,
+    params_of,
+    tool_text,
+)
+from okn_benchmark.proxy import words
+from okn_benchmark.proxy.calllog import CallLog
+from okn_benchmark.proxy.health import Breaker
+from okn_benchmark.proxy.measure import measure
+from okn_benchmark.proxy.outstanding import Outstanding, Pending
+from okn_benchmark.proxy.policy import SUBMIT, Policy
+from okn_benchmark.proxy.schema_check import mismatch
+from okn_benchmark.proxy.session import Session
+from okn_benchmark.proxy.sparqlish import holds_query
+from okn_benchmark.proxy.submit import Submissions
+from okn_benchmark.proxy.wire import Arrived, Closed, Event, Failed, Junk, Noted, Wire
+
+_EXCERPT: Final = 500
+
+
+@dataclass(slots=True, kw_only=True)
+class Relay:
+    """One conversation. ``out`` takes lines for the host; ``finish`` is told an exit code and why."""
+
+    out: Callable[[bytes], None]
+    wire: Wire
+    policy: Policy
+    submissions: Submissions
+    log: CallLog
+    outstanding: Outstanding
+    finish: Callable[[int, str], None]
+    clock: Callable[[], float] = time.perf_counter
+    session: Session = field(default_factory=Session)
+    _submitting: dict[str, "asyncio.Task[None]"] = field(default_factory=dict)
+    _breaker: Breaker = field(default_factory=Breaker)
+    _lost: str | None = None
+
+    @property
+    def lost(self) -> str | None:
+        """Why the upstream is gone, once it is."""
+        return self._lost
+
+    @property
+    def idle(self) -> bool:
+        """Whether nobody waits for anything."""
+        return not self.outstanding and not self._submitting
+
+    # From the host.
+
+    def from_host(self, message: Message, raw: bytes) -> None:
+        """Route one message of the host."""
+        match kind_of(message):
+            case "request":
+                self._request(message, raw)
+            case "notification" if message["method"] == "notifications/cancelled":
+                self._cancelled(message, raw)
+            case _:
+                self.session.count_host(message)
+                self._up(message, raw)
+
+    def _request(self, message: Message, raw: bytes) -> None:
+        key, method = id_key(message["id"]), message["method"]
+        self.session.count_host(message)
+        if key in self.outstanding or key in self._submitting:
+            self._down(failure(message["id"], INVALID_REQUEST, "This id is still in use"))
+        elif method == "tools/call":
+            self._call(message, raw, key)
+        elif self._lost is not None:
+            self._answer_lost(message)
+        elif method == "tools/list" and not self.session.upstream_has_tools:
+            self._down(answer(message, self.session.own_page(self.policy.submit_tool(), message)))
+        else:
+            if method in OPENING_METHODS:
+                self.session.opening(message)
+            self._forward(message, raw)
+
+    def _call(self, message: Message, raw: bytes, key: str) -> None:
+        """Place 3."""
+        params = params_of(message)
+        tool, arguments = params.get("name"), params.get("arguments")
+        if tool == SUBMIT:
+            seq = self.log.call(SUBMIT, words.sized(arguments), is_query=False)
+            task = asyncio.get_running_loop().create_task(self._submit(message, arguments, seq))
+            self._submitting[key] = task
+            task.add_done_callback(lambda _: self._submitting.pop(key, None))
+            return
+        seq = self.log.call(str(tool), arguments, is_query=holds_query(arguments))
+        if self.policy.judge(tool) == "withheld":
+            self._refuse(message, seq, words.withheld(str(tool)), withheld=True)
+        elif self._lost is not None:
+            self._refuse(message, seq, words.lost(self._lost), withheld=False)
+        else:
+            self._forward(message, raw, tool=str(tool), seq=seq)
+
+    def _refuse(self, message: Message, seq: int, text: str, *, withheld: bool) -> None:
+        self.log.event("reply", seq=seq, ok=False, error=text, withheld=withheld, elapsed_s=None)
+        self._down(answer(message, tool_text(text, is_error=True)))
+
+    async def _submit(self, message: Message, arguments: Any, seq: int) -> None:
+        started = self.clock()
+        receipt = await self.submissions.hand_in(arguments)
+        self.log.event(
+            "submission",
+            seq=seq,
+            accepted=receipt.accepted,
+            file=receipt.file,
+            rows=receipt.rows,
+            columns=receipt.columns,
+            size=receipt.size,
+        )
+        error = None if receipt.accepted else receipt.text
+        elapsed_s = round(self.clock() - started, 6)
+        self.log.event("reply", seq=seq, ok=receipt.accepted, error=error, elapsed_s=elapsed_s, local=True)
+        self._down(answer(message, tool_text(receipt.text, is_error=not receipt.accepted)))
+
+    def _forward(self, message: Message, raw: bytes, *, tool: str = "", seq: int | None = None) -> None:
+        opening = message["method"] in OPENING_METHODS
+        pending = self.outstanding.add(message, self.clock(), self._start_timed_out if opening else self._timed_out)
+        pending.tool, pending.seq = tool, seq
+        self.wire.send(message, raw)
+
+    def _cancelled(self, message: Message, raw: bytes) -> None:
+        """Place 5: the host waits no longer, so an answer that still comes is dropped."""
+        self.session.count_host(message)
+        pending = self.outstanding.take(params_of(message).get("requestId"))
+        if pending is not None and pending.seq is not None:
+            self._log_failure(pending, words.CANCELLED, cancelled=True)
+        self._up(message, raw)
+
+    def _up(self, message: Message, raw: bytes) -> None:
+        if self._lost is None:
+            self.wire.send(message, raw)
+
+    def _answer_lost(self, message: Message) -> None:
+        """What can still be said without an upstream."""
+        if message["method"] == "ping":
+            self._down(answer(message, {}))
+        elif message["method"] == "tools/list":
+            self._down(answer(message, self.session.remembered_page(self.policy.submit_tool(), message)))
+        else:
+            say = words.lost if self.session.started else words.no_server
+            self._down(failure(message["id"], CONNECTION_CLOSED, say(self._lost or "")))
+
+    # From the upstream.
+
+    def from_wire(self, event: Event) -> None:
+        """Take one event of the wire."""
+        match event:
+            case Arrived(message=message, raw=raw):
+                self._arrived(message, raw)
+            case Failed():
+                self._failed(event)
+            case Junk():
+                self.session.count("junk_lines")
+            case Noted(what=what):
+                self.session.count(what)
+            case Closed(reason=reason):
+                self.lose(reason)
+
+    def _arrived(self, message: Message, raw: bytes) -> None:
+        if kind_of(message) != "response":
+            if self._lost is None:
+                self.session.count_upstream(message)
+                self.out(raw)
+            return
+        pending = self.outstanding.take(message.get("id"))
+        if pending is None:
+            self.session.count("late_or_unknown_replies")
+        elif pending.method == "tools/call":
+            self._call_answered(pending, message, raw)
+        else:
+            self.out(self._answered(pending, message, raw))
+
+    def _answered(self, pending: Pending, message: Message, raw: bytes) -> bytes:
+        result = message.get("result")
+        if not isinstance(result, dict):
+            self.session.refused(pending.method, message)
+            return raw
+        self.session.started = True
+        if pending.method in OPENING_METHODS:
+            hello = self.policy.hello(result)
+            self.log.event("opened", **self.session.opened(pending.method, result, hello))
+            return encode({**message, "result": hello.result}) if hello.changed else raw
+        if pending.method == "tools/list":
+            page = self.policy.page(result)
+            first = params_of(pending.asked).get("cursor") is None
+            self.log.event("listed", **self.session.listed(page, first=first, withheld=self.policy.withheld))
+            return encode({**message, "result": page.result})
+        return raw
+
+    def _call_answered(self, pending: Pending, message: Message, raw: bytes) -> None:
+        """Place 4. Without a reason to look first the answer goes on first and is entered after."""
+        self._breaker.answered()
+        self.session.started = True
+        elapsed_s = round(self.clock() - pending.started, 6)
+        result = message.get("result")
+        if not isinstance(result, dict):
+            self.out(raw)
+            error = message.get("error")
+            self.log.event("reply", seq=pending.seq, elapsed_s=elapsed_s, ok=False, error=words.of_error(error))
+            return
+        looked = self.policy.strict or self.policy.arm is not None
+        if not looked:
+            self.out(raw)
+        reply = self.policy.reply(pending.tool, result)
+        if looked:
+            self.out(encode({**message, "result": reply.result}) if reply.changed else raw)
+        facts: dict[str, Any] = {"soft_error": reply.soft_error, "interventions": reply.interventions}
+        if result.get("resultType", "complete") != "complete":
+            facts["result_type"] = result["resultType"]
+        schema = self.session.schemas.get(pending.tool)
+        if schema is not None and "structuredContent" in result:
+            found = mismatch(schema, result["structuredContent"])
+            facts |= {} if found is None else {"schema_mismatch": found}
+        is_error = bool(result.get("isError"))
+        chars, sha256 = measure(result)
+        self.log.event(
+            "reply",
+            seq=pending.seq,
+            elapsed_s=elapsed_s,
+            ok=not is_error,
+            error=words.of_result(result)[:_EXCERPT] if is_error else None,
+            response_chars=chars,
+            sha256=sha256,
+            **facts,
+        )
+
+    def _failed(self, event: Failed) -> None:
+        if event.status is not None:
+            self.session.count(f"http_{event.status}")
+        waiting = self.outstanding
+        pending = waiting.take_only_call() if event.request_id is None else waiting.take(event.request_id)
+        if pending is None:
+            self.session.count("failures_without_a_request")
+        elif pending.seq is not None:
+            facts = {"http_status": event.status, "retry_after": event.retry_after}
+            self._log_failure(pending, event.reason, **{k: v for k, v in facts.items() if v is not None})
+            self._down(answer(pending.asked, tool_text(words.failed(event.reason, event.retry_after), is_error=True)))
+            self._count_failure(event.reason)
+        else:
+            self._down(failure(pending.asked["id"], CONNECTION_CLOSED, event.reason))
+            self.session.could_not_open = event.reason if pending.method in OPENING_METHODS else None
+            if pending.method == "initialize" and not self.session.started:
+                self._startup_failed(event.reason)
+
+    # What the clock does.
+
+    def _timed_out(self, key: str) -> None:
+        pending = self.outstanding.take_key(key)
+        if pending is None:
+            return
+        request_id = pending.asked["id"]
+        cancel = notification("notifications/cancelled", {"requestId": request_id, "reason": "timed out"})
+        self.wire.send(cancel, encode(cancel))
+        if pending.seq is None:
+            self._down(failure(request_id, REQUEST_TIMEOUT, words.timed_out(self.outstanding.limits.call_s)))
+            return
+        text = words.timed_out(self.outstanding.limits.call_s)
+        self._log_failure(pending, text, timed_out=True)
+        self._down(answer(pending.asked, tool_text(text, is_error=True)))
+        self._count_failure(text)
+
+    def _start_timed_out(self, key: str) -> None:
+        if key in self.outstanding:
+            self._startup_failed(words.no_start(self.outstanding.limits.start_s))
+
+    def _count_failure(self, reason: str) -> None:
+        if self._breaker.failed():
+            self.log.event("breaker", failures=self._breaker.failures)
+            self.lose(words.breaker(self._breaker.failures, reason))
+
+    # Ends.
+
+    def lose(self, reason: str) -> None:
+        """The upstream is gone: everybody who waits is told, and everybody who asks later."""
+        if self._lost is not None:
+            return
+        if not self.session.started:
+            self._startup_failed(reason)
+            return
+        self._lost = reason
+        self.log.event("lost", reason=reason)
+        for pending in self.outstanding.take_all():
+            if pending.seq is None:
+                self._down(failure(pending.asked["id"], CONNECTION_CLOSED, words.lost(reason)))
+            else:
+                self._log_failure(pending, reason)
+                self._down(answer(pending.asked, tool_text(words.lost(reason), is_error=True)))
+
+    def never_started(self, why: str) -> int | None:
+        """At the end: 4 where a server was asked for and never gave a result, with the reason in the log."""
+        if self.session.started or self._lost is not None or not self.session.asked:
+            return None
+        self.log.event("startup_error", reason=self.session.could_not_open or words.left_early(why))
+        return 4
+
+    def _startup_failed(self, reason: str) -> None:
+        self._lost = reason
+        self.log.event("startup_error", reason=reason)
+        for pending in self.outstanding.take_all():
+            self._down(failure(pending.asked["id"], CONNECTION_CLOSED, words.no_server(reason)))
+        self.finish(4, "startup_error")
+
+    def _log_failure(self, pending: Pending, error: str, **facts: Any) -> None:
+        elapsed_s = round(self.clock() - pending.started, 6)
+        self.log.event("reply", seq=pending.seq, elapsed_s=elapsed_s, ok=False, error=error[:_EXCERPT], **facts)
+
+    def _down(self, message: Message) -> None:
+        self.out(encode(message))

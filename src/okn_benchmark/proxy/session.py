@@ -1,0 +1,122 @@
+"""What is known about one conversation: who speaks which era, what was listed, what passed by. No input or output."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from okn_benchmark.jsonrpc import (
+    CLIENT_CAPABILITIES_KEY,
+    CLIENT_INFO_KEY,
+    SERVER_INFO_KEY,
+    VERSION_KEY,
+    Message,
+    envelope_of,
+    kind_of,
+    params_of,
+)
+from okn_benchmark.proxy.policy import Hello, Page
+
+
+@dataclass(slots=True, kw_only=True)
+class Session:
+    """Grows as messages pass."""
+
+    started: bool = False
+    """Whether the upstream has given a first result."""
+    could_not_open: str | None = None
+    upstream_has_tools: bool = True
+    schemas: dict[str, Any] = field(default_factory=dict)
+    _tools: list[Message] = field(default_factory=list)
+    _complete: bool = False
+    _listed: set[str] = field(default_factory=set)
+    _asked: dict[str, Message] = field(default_factory=dict)
+    _counts: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def asked(self) -> bool:
+        """Whether the host has sent an opening request."""
+        return bool(self._asked)
+
+    def count(self, what: str) -> None:
+        """Something without an entry of its own has happened."""
+        self._counts[what] += 1
+
+    def count_host(self, message: Mapping[str, Any]) -> None:
+        """A message of the host."""
+        self._counts[f"host {kind_of(message)} {message.get('method', '')}".rstrip()] += 1
+
+    def count_upstream(self, message: Mapping[str, Any]) -> None:
+        """A message the upstream sent on its own."""
+        self._counts[f"server {kind_of(message)} {message.get('method', '')}".rstrip()] += 1
+
+    def opening(self, message: Message) -> None:
+        """An opening request: who is calling."""
+        params, envelope = params_of(message), envelope_of(message)
+        source, keys = (params, ("protocolVersion", "clientInfo", "capabilities"))
+        if envelope is not None:
+            source, keys = envelope, (VERSION_KEY, CLIENT_INFO_KEY, CLIENT_CAPABILITIES_KEY)
+        names = ("requested_version", "client", "client_capabilities")
+        self._asked[message["method"]] = {name: source.get(key) for name, key in zip(names, keys, strict=True)}
+
+    def opened(self, method: str, result: Mapping[str, Any], hello: Hello) -> dict[str, Any]:
+        """Facts of a first result, for the log."""
+        modern = method == "server/discover"
+        capabilities = result.get("capabilities")
+        self.upstream_has_tools = isinstance(capabilities, Mapping) and "tools" in capabilities
+        instructions, given = result.get("instructions"), hello.result.get("instructions")
+        meta = result.get("_meta")
+        server = result.get("serverInfo") or (meta.get(SERVER_INFO_KEY) if isinstance(meta, Mapping) else None)
+        asked = self._asked.get(method, {})
+        return {
+            "method": method,
+            "era": "envelope" if modern else "handshake",
+            "protocol_version": asked.get("requested_version") if modern else result.get("protocolVersion"),
+            **asked,
+            "server": server,
+            "server_capabilities": capabilities,
+            "instructions_chars": len(instructions) if isinstance(instructions, str) else 0,
+            "instructions_given_chars": len(given) if isinstance(given, str) else 0,
+            "interventions": hello.interventions,
+        }
+
+    def refused(self, method: str, message: Mapping[str, Any]) -> None:
+        """An error in place of a result."""
+        self._counts[f"errors to {method}"] += 1
+        error = message.get("error")
+        if isinstance(error, Mapping) and not self.started:
+            self.could_not_open = f"the server answered {method} with an error: {error.get('message')}"
+
+    def listed(self, page: Page, *, first: bool, withheld: frozenset[str]) -> dict[str, Any]:
+        """Facts of one page of tools, for the log; the page is remembered in case the upstream is lost."""
+        if first:
+            self._tools, self._listed, self._complete = [], set(), False
+        shown = page.result["tools"]
+        self._tools += shown[:-1] if page.last else shown
+        self._listed |= set(page.names)
+        self._complete = page.last
+        self.schemas |= page.schemas
+        facts = {
+            "first": first,
+            "last": page.last,
+            "names": page.names,
+            "shown": dict(page.shown),
+            "withheld": page.withheld,
+            "interventions": page.interventions,
+        }
+        missing = sorted(withheld - self._listed)
+        return {**facts, "unknown_withheld": missing} if page.last and missing else facts
+
+    def own_page(self, submit: Message, asked: Message) -> Message:
+        """A tool list of ours alone, for an upstream that has no tools."""
+        cache = {"ttlMs": 0, "cacheScope": "private"} if envelope_of(asked) is not None else {}
+        return {"tools": [submit], **cache}
+
+    def remembered_page(self, submit: Message, asked: Message) -> Message:
+        """The last complete list, so that a host which asks again after a loss sees no other condition."""
+        page = self.own_page(submit, asked)
+        return {**page, "tools": [*self._tools, submit]} if self._complete else page
+
+    def traffic(self) -> dict[str, int]:
+        """Everything that was counted."""
+        return dict(sorted(self._counts.items()))
