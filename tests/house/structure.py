@@ -17,7 +17,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"runs"}),
     frozenset({"graphs", "condition"}),
     frozenset({"corpus", "sparql", "scoring", "stats", "profile", "launch", "prompt", "interventions"}),
-    frozenset({"table", "jsonio", "jsonrpc", "files"}),
+    frozenset({"table", "jsonio", "jsonrpc", "files", "places"}),
     frozenset({"errors"}),
 )
 """Top to bottom; a part imports only from floors below its own."""

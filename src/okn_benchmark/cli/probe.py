@@ -1,0 +1,35 @@
+"""``probe``: what a server offers, for free."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from okn_benchmark.cli import console
+from okn_benchmark.launch import DEFAULT_CALL_TIMEOUT_S
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("probe")(probe)
+
+
+def probe(
+    *,
+    profile: Annotated[Path, typer.Option("--profile", help="TOML file naming the server.")],
+    without_tool: Annotated[
+        list[str] | None,
+        typer.Option("--without-tool", metavar="NAME", help="Preview with this tool taken out; repeat."),
+    ] = None,
+    timeout: Annotated[float, typer.Option(help="Seconds one call may take.")] = DEFAULT_CALL_TIMEOUT_S,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")] = False,
+) -> None:
+    """Connect to a server and show what an agent would see at each level. Costs no tokens."""
+    from okn_benchmark.jobs import probe as job
+
+    found = job.probe(profile, withheld=tuple(without_tool or ()), timeout_s=timeout)
+    if json:
+        console.json_out(found.to_json())
+        return
+    for text in job.probe_lines(found):
+        console.say(text)

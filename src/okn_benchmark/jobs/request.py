@@ -1,0 +1,110 @@
+"""What was asked of ``run``: every flag as a value, and the combinations that make no sense."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+from okn_benchmark.errors import InputError
+from okn_benchmark.launch import DEFAULT_CALL_TIMEOUT_S, Level
+
+KgHint: TypeAlias = Literal["none", "tags"]
+HostName: TypeAlias = Literal["claude", "oracle"]
+
+SUBMIT_TOOL: Final = "submit_csv"
+DEFAULT_MODEL: Final = "opus"
+NO_MODEL: Final = "none"
+DEFAULT_AGENT_TIMEOUT_S: Final = 900.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest:
+    """One condition over one corpus. Times in seconds."""
+
+    corpus: str
+    out: Path
+    level: Level
+    kg_hint: KgHint
+    endpoint: str
+    cache: Path | None = None
+    tier: str | None = None
+    exclude: tuple[str, ...] = ()
+    limit: int | None = None
+    profile: Path | None = None
+    withheld: tuple[str, ...] = ()
+    model: str = DEFAULT_MODEL
+    effort: str | None = None
+    repeat: int = 1
+    host: HostName = "claude"
+    label: str | None = None
+    force: bool = False
+    resume: bool = False
+    agent_timeout_s: float = DEFAULT_AGENT_TIMEOUT_S
+    max_turns: int | None = None
+    call_timeout_s: float = DEFAULT_CALL_TIMEOUT_S
+    strict_upstream_errors: bool = False
+    significant_digits: int = 6
+    numeric_rel_tol: float = 5e-4
+    result_limit: int | None = None
+    protocol_negotiation: str = "legacy"
+    arm: Path | None = None
+    model_script: Path | None = None
+    claude: str | None = None
+    allow_failed_audit: bool = False
+    drift_check: bool = False
+
+    @property
+    def shown_model(self) -> str:
+        """The model a condition is recorded under; the oracle has none, whatever ``--model`` said."""
+        return NO_MODEL if self.host == "oracle" else self.model
+
+    @staticmethod
+    def without_interventions(request: "RunRequest") -> "RunRequest":
+        """The same server with nothing done to it: what preflight asks."""
+        return replace(request, withheld=(), strict_upstream_errors=False, result_limit=None, arm=None)
+
+
+def check_request(request: RunRequest) -> None:
+    """Refuse what cannot mean anything, before anything is opened.
+
+    Raises:
+        InputError: one sentence for the first combination that does not work.
+    """
+    if request.level == "sparql-only":
+        _check_control(request)
+    elif request.profile is None:
+        raise InputError(
+            "--tools all-tools re-exports a server, and no --profile says which.",
+            hint="Add --profile profiles/<server>.toml, or run the control with --tools sparql-only.",
+        )
+    if SUBMIT_TOOL in request.withheld:
+        raise InputError(
+            f"{SUBMIT_TOOL} cannot be withheld: without it an episode has nowhere to put its answer.",
+            hint=f"Leave --without-tool {SUBMIT_TOOL} out.",
+        )
+    if request.repeat < 1:
+        raise InputError(f"--repeat {request.repeat} attempts nothing; it has to be at least 1.")
+    if request.force and request.resume:
+        raise InputError("--force runs everything anew and --resume keeps what was measured; give one of the two.")
+    if request.model_script is not None and request.host != "claude":
+        raise InputError("--model-script rehearses the claude host; it means nothing to --host oracle.")
+    if request.out.exists() and not request.out.is_dir():
+        raise InputError(f"{request.out} is a file; --out names the folder a runs root is kept in.")
+
+
+def _check_control(request: RunRequest) -> None:
+    if request.kg_hint == "none":
+        raise InputError(
+            "--tools sparql-only needs --kg-hint tags: the control is handed every shortname to address the endpoint, "
+            "so leaving the graph unnamed would measure recognising a name, not choosing a graph.",
+            hint="Use --kg-hint tags with sparql-only, or all-tools with --kg-hint none.",
+        )
+    if request.withheld:
+        raise InputError(
+            f"--without-tool {request.withheld[0]} has nothing to withhold: sparql-only has no server behind it.",
+            hint="Drop --without-tool, or use --tools all-tools with a --profile.",
+        )
+    if request.arm is not None:
+        raise InputError(
+            "--arm changes a server's tools, and sparql-only has no server behind it.",
+            hint="Drop --arm, or use --tools all-tools with a --profile.",
+        )
