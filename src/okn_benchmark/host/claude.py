@@ -17,6 +17,7 @@ from okn_benchmark.host.evidence import (
     TranscriptFile,
     close_transcript,
     open_transcript,
+    protocol_facts,
     scrubber,
     write_final_message,
 )
@@ -168,6 +169,7 @@ class ClaudeHost:
         extra |= {"host_cost_usd": facts.host_cost_usd, "prices_dated": prices.date, "refusals": facts.refusals}
         if facts.junk_lines:
             extra["junk_lines"] = facts.junk_lines
+        era, version = protocol_facts(plan.launch.log_dir)
         if plan.expected_tools is not None:
             extra["expected_tools"] = list(plan.expected_tools)
         return Episode(
@@ -191,5 +193,7 @@ class ClaudeHost:
             api_retry_s=facts.api_retry_s,
             host_clipped=facts.host_clipped,
             withheld_reached=facts.withheld_reached,
+            protocol_era=era,
+            protocol_version=version,
             extra=extra,
         )

@@ -12,9 +12,11 @@ from okn_benchmark.errors import OutsideFailure
 from okn_benchmark.files import replace_whole
 from okn_benchmark.host.episode import FINAL_MESSAGE, TRANSCRIPT
 from okn_benchmark.jsonio import JsonObject, line, pretty
+from okn_benchmark.runs.call_events import read_events
 
 TRANSCRIPT_BYTES: Final = 128 * 1024 * 1024
 """Above this only the final message is still stored; the facts are taken from the stream itself."""
+CALL_EVENTS: Final = "calls.jsonl"
 _SECRET_NAME: Final = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|CUSTOM_HEADERS|AUTH")
 _SECRET_CHARS: Final = 8
 """Shorter values would blank out ordinary words."""
@@ -93,6 +95,21 @@ def close_transcript(file: TranscriptFile, attempt_dir: Path) -> None:
         file.failed = file.failed or error.strerror or str(error)
     if file.failed is not None:
         raise OutsideFailure(f"{attempt_dir / TRANSCRIPT} could not be written: {file.failed}.")
+
+
+def protocol_facts(log_dir: Path | None) -> tuple[str | None, str | None]:
+    """Era and version of the conversation between agent and server, as the proxy logged them; None where it did not."""
+    if log_dir is None:
+        return None, None
+    try:
+        events = read_events((log_dir / CALL_EVENTS).read_text(encoding="utf-8", errors="replace"))
+    except OSError:
+        return None, None
+    opened = [event for event in events if event.get("event") == "opened"]
+    if not opened:
+        return None, None
+    era, version = opened[-1].get("era"), opened[-1].get("protocol_version")
+    return era if isinstance(era, str) else None, version if isinstance(version, str) else None
 
 
 def write_final_message(attempt_dir: Path, message: JsonObject | None) -> None:

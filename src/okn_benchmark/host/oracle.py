@@ -27,7 +27,7 @@ from okn_benchmark.jsonio import JsonObject, line
 from okn_benchmark.profile import OracleTool
 from okn_benchmark.runs.shapes import Episode
 
-CONTROL_TOOL: Final = OracleTool(tool="run_sparql", arguments={"query": "{query}"}, reply="sparql-json")
+CONTROL_TOOL: Final = OracleTool(tool="run_sparql", arguments={"query": "{query}"}, reply="csv")
 """The one tool of the ``sparql-only`` control; it needs no profile."""
 SUBMIT_ARGUMENT: Final = "csv"
 
@@ -126,7 +126,7 @@ class OracleHost:
             init=session.init(),
             final=final,
             host_clipped=0,
-            protocol_era=None if version is None else "legacy",
+            protocol_era=None if version is None else "handshake",
             protocol_version=version if isinstance(version, str) else None,
             extra=extra,
         )

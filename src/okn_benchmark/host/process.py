@@ -68,7 +68,8 @@ def run_group(
         ) from error
     with process:
         stderr = bytearray()
-        threads = _start_threads(process, stdin, on_line, stderr)
+        faults: list[BaseException] = []
+        threads = _start_threads(process, stdin, _keeping(faults, on_line), stderr)
         timed_out = False
         try:
             process.wait(timeout_s)
@@ -84,6 +85,8 @@ def run_group(
             end_group(process.pid, TERMINATE_GRACE_S)
         for thread in threads:
             thread.join(TERMINATE_GRACE_S)
+    if faults:
+        raise faults[0]
     code = process.returncode
     return Ended(
         exit_code=code if code >= 0 else None,
@@ -92,6 +95,20 @@ def run_group(
         wall_s=wall_s,
         stderr=stderr.decode("utf-8", "replace"),
     )
+
+
+def _keeping(faults: list[BaseException], on_line: Callable[[bytes], None]) -> Callable[[bytes], None]:
+    """A fault of the listener is raised once the process is over; until then its output must be drained."""
+
+    def take(line: bytes) -> None:
+        if faults:
+            return
+        try:
+            on_line(line)
+        except BaseException as error:  # noqa: BLE001
+            faults.append(error)
+
+    return take
 
 
 def _start_threads(
