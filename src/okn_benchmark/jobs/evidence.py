@@ -8,6 +8,7 @@ from typing import Final, TypeVar
 from okn_benchmark.errors import InputError
 from okn_benchmark.host.transcript import read_transcript
 from okn_benchmark.jsonio import JsonObject
+from okn_benchmark.runs.call_events import compile_calls, read_events
 from okn_benchmark.runs.layout import AttemptPaths
 from okn_benchmark.runs.readers import read_attempt_header, read_calls, read_episode
 from okn_benchmark.runs.shapes import AttemptHeader, Calls, Episode
@@ -46,13 +47,27 @@ def read_attempt(attempt: AttemptPaths) -> AttemptEvidence:
     return AttemptEvidence(
         header=header,
         episode=episode,
-        calls=_optional(attempt.calls, read_calls, faults),
+        calls=_calls(attempt, faults),
         answer=_optional(attempt.answer, lambda data, _: data, faults),
         rejected=len(rejected),
         last_rejected=_optional(rejected[-1], lambda data, _: data, faults) if rejected else None,
         finished=finished,
         faults=tuple(faults),
     )
+
+
+def _calls(attempt: AttemptPaths, faults: list[str]) -> Calls | None:
+    """``calls.json``; where the proxy was killed before it wrote that, what its log of events adds up to."""
+    if attempt.calls.exists():
+        return _optional(attempt.calls, read_calls, faults)
+    return _optional(attempt.calls_log, _compile, faults)
+
+
+def _compile(data: bytes, source: str) -> Calls:
+    try:
+        return compile_calls(read_events(data.decode("utf-8", "replace")))
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"{source} is not the proxy's log of events.") from error
 
 
 def recover_episode(data: bytes, source: str) -> Episode:

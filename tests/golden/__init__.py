@@ -1,0 +1,1 @@
+"""A small runs root with every illness a root can have."""
