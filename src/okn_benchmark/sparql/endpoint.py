@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from okn_benchmark import __version__
 from okn_benchmark.errors import InputError
 from okn_benchmark.sparql.embedded import EmbeddedEndpoint, rdf_files, sample_files
-from okn_benchmark.sparql.result import Endpoint, EndpointFailure, QueryRejected, QueryTimeout, Result, legible
+from okn_benchmark.sparql.result import (
+    Endpoint,
+    EndpointFailure,
+    QueryRejected,
+    QueryTimeout,
+    Result,
+    Unreachable,
+    legible,
+)
 from okn_benchmark.sparql.results import read_results
 
 if TYPE_CHECKING:
@@ -97,7 +105,8 @@ class HttpEndpoint:
                 wait_s = again.wait_s if again.wait_s is not None else 2.0 ** (attempt - 1)
                 if attempt == _ATTEMPTS or wait_s > _LONGEST_WAIT_S:
                     asked = f" and asks to wait {wait_s:.0f} s" if wait_s > _LONGEST_WAIT_S else ""
-                    raise EndpointFailure(
+                    failure = EndpointFailure if again.answered else Unreachable
+                    raise failure(
                         f"{self.url} {again.reason} (attempt {attempt} of {_ATTEMPTS}){asked}.",
                         hint="Check the URL and your connection, or try later.",
                     ) from again
@@ -125,7 +134,9 @@ class HttpEndpoint:
                 f"{self.url} gave no complete answer within {self.timeout_s:g} s.", hint="Raise --timeout."
             ) from error
         except httpx2.TransportError as error:
-            raise _Again(f"cannot be reached ({legible(str(error)) or type(error).__name__})", None) from error
+            raise _Again(
+                f"cannot be reached ({legible(str(error)) or type(error).__name__})", None, answered=False
+            ) from error
         except httpx2.HTTPError as error:
             raise EndpointFailure(f"{self.url} answered in no usable way: {legible(str(error))}.") from error
         elapsed_s = time.monotonic() - started
@@ -184,9 +195,9 @@ class HttpEndpoint:
 class _Again(Exception):
     """An attempt that failed in a way that may pass; ``wait_s`` is what the server asked for."""
 
-    def __init__(self, reason: str, wait_s: float | None) -> None:
+    def __init__(self, reason: str, wait_s: float | None, *, answered: bool = True) -> None:
         super().__init__(reason)
-        self.reason, self.wait_s = reason, wait_s
+        self.reason, self.wait_s, self.answered = reason, wait_s, answered
 
 
 def _asked_wait(headers: "httpx2.Headers") -> float | None:

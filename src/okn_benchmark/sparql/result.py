@@ -65,6 +65,10 @@ class EndpointFailure(OutsideFailure):
     """No connection, a refusal, or a body that is no SPARQL result."""
 
 
+class Unreachable(EndpointFailure):
+    """Nothing answers at the address: the next query would fail the same way."""
+
+
 def legible(text: str, limit: int = 400) -> str:
     """A stranger's message on one line: no control characters, clipped."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text[: limit * 4]).split())
