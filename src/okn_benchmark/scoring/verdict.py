@@ -1,18 +1,23 @@
 """The verdict: one key, one submission, two tiers of sameness."""
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from types import MappingProxyType
+from typing import Final, Literal, TypeAlias
 
 from okn_benchmark.jsonio import JsonObject
-from okn_benchmark.scoring.answer import Malformed, read_answer
+from okn_benchmark.scoring.answer import Answer, Malformed, Reading, read_answer
+from okn_benchmark.scoring.compare import Comparison, Key, Tier, columns_of, compare, tier
+from okn_benchmark.scoring.diagnosis import diagnose
 from okn_benchmark.scoring.settings import CONTRACT, Guard, Settings
 from okn_benchmark.table import Table
 
-__all__ = ["CONTRACT", "Guard", "Settings", "TrapOutcome", "Verdict", "judge"]
+__all__ = ["CONTRACT", "Guard", "Key", "Settings", "TrapOutcome", "Verdict", "judge", "judge_key"]
 
 Outcome: TypeAlias = Literal["correct", "trap", "neither", "review"]
+
+_DEFAULT: Final = Settings()
+_NO_TRAPS: Final[Mapping[str, Table]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,13 +52,13 @@ class Verdict:
     recall: float = 0.0
     submitted: bool
     malformed: str | None = None
-    answer_rows: int | None
+    answer_rows: int | None = None
     reference_rows: int
     diagnosis: tuple[str, ...] = ()
     details: Mapping[str, JsonObject] = field(default_factory=dict)
     """For some labels of the diagnosis, what the repair was (``{"rounding": {"rel_tol": 0.01}}``)."""
     guards: tuple[Guard, ...] = ()
-    trap: TrapOutcome
+    trap: TrapOutcome = TrapOutcome(outcome="neither")
     settings: Settings
 
     def to_json(self) -> JsonObject:
@@ -83,10 +88,10 @@ class Verdict:
 def judge(
     reference: Table,
     submitted: bytes | None,
-    settings: Settings = Settings(),
-    traps: Mapping[str, Table] = {},
+    settings: Settings = _DEFAULT,
+    traps: Mapping[str, Table] = _NO_TRAPS,
 ) -> Verdict:
-    """Judge a submission against the key. Never raises for anything submitted.
+    """Judge a submission against the key. Nothing that is submitted makes it raise.
 
     Args:
         reference: the key.
@@ -94,46 +99,91 @@ def judge(
         settings: precision and tolerance.
         traps: wrong answers the record expects, by name.
     """
-    blank = TrapOutcome(outcome="neither")
-    n = len(reference)
+    return judge_key(Key(reference, settings), submitted, traps)
+
+
+def judge_key(key: Key, submitted: bytes | None, traps: Mapping[str, Table] = _NO_TRAPS) -> Verdict:
+    """The same against a prepared key: for many answers to one question."""
     if submitted is None:
-        return Verdict(
-            submitted=False,
-            answer_rows=None,
-            reference_rows=n,
-            diagnosis=("no_submission",),
-            trap=blank,
-            settings=settings,
-        )
-    answer = read_answer(submitted)
+        return _unread(key, submitted=False, label="no_submission")
+    answer = read_for(key.table, submitted)
     if isinstance(answer, Malformed):
-        return Verdict(
-            submitted=True,
-            malformed=answer.reason,
-            answer_rows=None,
-            reference_rows=n,
-            diagnosis=("malformed",),
-            trap=blank,
-            settings=settings,
-        )
-    want = [tuple("" if c is None else c.value for c in row) for row in reference.rows]
-    same = want == answer.rows
-    shared = (Counter(want) & Counter(answer.rows)).total()
-    total = n + len(answer.rows)
-    f1 = 2 * shared / total if total else 1.0
-    exact = f1 == 1.0
+        return _unread(key, submitted=True, label="malformed", reason=answer.reason)
+    comparison = compare(key, answer)
+    exact = comparison.exact(comparison.normalized)
+    diagnosis = diagnose(key, answer, comparison)
+    trap = _trapped(answer, exact, key.settings, traps)
+    names = () if exact else tuple(f"trap:{name}" for name in trap.names)
+    precision, recall, f1 = _rates(comparison, comparison.normalized)
     return Verdict(
         exact=exact,
-        strict_exact=exact,
-        ordered=same,
-        strict_ordered=same,
+        strict_exact=comparison.exact(comparison.strict),
+        ordered=comparison.normalized.ordered,
+        strict_ordered=comparison.strict.ordered,
         f1=f1,
-        strict_f1=f1,
-        precision=shared / len(answer.rows) if answer.rows else f1,
-        recall=shared / n if n else f1,
+        strict_f1=_rates(comparison, comparison.strict)[2],
+        precision=precision,
+        recall=recall,
         submitted=True,
         answer_rows=len(answer.rows),
-        reference_rows=n,
-        trap=TrapOutcome(outcome="correct" if exact else "neither"),
-        settings=settings,
+        reference_rows=len(key.table),
+        diagnosis=(*diagnosis.labels, *names),
+        details=diagnosis.details,
+        guards=(*key.guards, *_budget_guard(comparison)),
+        trap=trap,
+        settings=key.settings,
     )
+
+
+def read_for(reference: Table, submitted: bytes) -> Reading:
+    """Read a submission; for a key without columns blank lines are rows, as nothing else can write them."""
+    if not reference.columns and not submitted.strip(b"\r\n"):
+        return Answer(columns=(), rows=[()] * max(0, len(submitted.splitlines()) - 1))
+    return read_answer(submitted)
+
+
+def _unread(key: Key, *, submitted: bool, label: str, reason: str | None = None) -> Verdict:
+    return Verdict(
+        submitted=submitted,
+        malformed=reason,
+        reference_rows=len(key.table),
+        diagnosis=(label,),
+        guards=key.guards,
+        settings=key.settings,
+    )
+
+
+def _rates(comparison: Comparison, tier: Tier) -> tuple[float, float, float]:
+    """Precision, recall and f1. Both empty: all one. One empty: all zero."""
+    if not comparison.key_rows or not comparison.answer_rows:
+        both = float(comparison.key_rows == comparison.answer_rows)
+        return both, both, both
+    rows = comparison.key_rows + comparison.answer_rows
+    return tier.matched / comparison.answer_rows, tier.matched / comparison.key_rows, 2 * tier.matched / rows
+
+
+def _budget_guard(comparison: Comparison) -> tuple[Guard, ...]:
+    if not (comparison.strict.exhausted or comparison.normalized.exhausted):
+        return ()
+    return (
+        Guard(
+            guard="assignment_budget",
+            column=None,
+            reason="The search for the assignment of columns ended with its budget, so the best one found is used.",
+        ),
+    )
+
+
+def _trapped(answer: Answer, exact: bool, settings: Settings, traps: Mapping[str, Table]) -> TrapOutcome:  # noqa: FBT001
+    texts = columns_of(answer) if traps else []
+    names = tuple(name for name, table in traps.items() if _equals(Key(table, settings), answer, texts))
+    if exact:
+        return TrapOutcome(outcome="review" if names else "correct", names=names)
+    return TrapOutcome(outcome="trap" if names else "neither", names=names)
+
+
+def _equals(key: Key, answer: Answer, texts: list[tuple[str, ...]]) -> bool:
+    if not len(key.table) and not answer.rows:
+        return True
+    found = tier(key.normalized, key.table, answer, texts)
+    return found.matched == len(key.table) == len(answer.rows)

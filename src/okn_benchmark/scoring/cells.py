@@ -1,0 +1,231 @@
+"""One reference column: what kind each of its cells is, and which of them a submitted text may stand for.
+
+Equal cells form a class, and a class is a small integer. Reading a text gives the class it stands for, `NOTHING`, or,
+in a column of mixed kinds, a negative code for several classes: ``5`` is the integer 5 and the string "5" alike, while
+``5.0`` is only the integer. Everything above this module compares integers.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, Protocol
+
+from okn_benchmark.scoring.iri import IriRule
+from okn_benchmark.scoring.moment import date_key, moment_key
+from okn_benchmark.scoring.number import NumberRule, canonical, named_number, plain_number
+from okn_benchmark.scoring.settings import Guard, Settings, shown
+from okn_benchmark.table import XSD, Cell, Term
+
+NOTHING: Final = -1
+
+_EXACT: Final = frozenset(
+    XSD + name
+    for name in (
+        "integer", "int", "long", "short", "byte", "nonNegativeInteger", "positiveInteger", "nonPositiveInteger",
+        "negativeInteger", "unsignedInt", "unsignedLong", "unsignedShort", "unsignedByte",
+    )
+)  # fmt: skip
+_BINARY: Final = frozenset({XSD + "double", XSD + "float"})
+_TOLERANT: Final = _BINARY | {XSD + "decimal"}
+_MOMENTS: Final = {XSD + "date": date_key, XSD + "dateTime": moment_key, XSD + "dateTimeStamp": moment_key}
+_TRUTHS: Final = {"true": "btrue", "1": "btrue", "false": "bfalse", "0": "bfalse"}
+_SUFFIX: Final = re.compile(r"@[A-Za-z]+(?:-[A-Za-z0-9]+)*|\^\^(?:<[^<>\"\s]*>|[A-Za-z][\w.-]*:[\w.-]+)")
+
+
+def lexical(cell: Cell) -> str:
+    """The text of a cell as a submission would hold it: what the strict tier compares."""
+    if cell is None:
+        return ""
+    if cell.kind == "bnode" and not cell.value.startswith("_:"):
+        return "_:" + cell.value
+    return cell.value
+
+
+def plain_text(text: str) -> str:
+    """Unicode NFC without outer white space: how strings that are no numbers are compared."""
+    trimmed = text.strip()
+    if trimmed.isascii() or _overloaded(trimmed):
+        return trimmed
+    return unicodedata.normalize("NFC", trimmed)
+
+
+def undecorated(text: str) -> str | None:
+    """The ``x`` of ``"x"@en`` and ``"x"^^<…>``; None for a text that is not written so."""
+    body, quote, suffix = text.rpartition('"')
+    return body[1:] if quote and body.startswith('"') and _SUFFIX.fullmatch(suffix) else None
+
+
+def _overloaded(text: str) -> bool:
+    """Whether one letter carries more than thirty marks (UAX 15): putting those in order takes quadratic time."""
+    if len(text) <= 256:
+        return False
+    run = 0
+    for letter in text:
+        run = run + 1 if unicodedata.combining(letter) else 0
+        if run > 30:
+            return True
+    return False
+
+
+class Classes(Protocol):
+    """A reference column after reading."""
+
+    @property
+    def classes(self) -> list[int]:
+        """The class of each reference row."""
+
+    @property
+    def several(self) -> Sequence[tuple[int, ...]]:
+        """What the codes below `NOTHING` stand for: code -2 is the first entry."""
+
+
+class Column(Classes, Protocol):
+    """A reference column that can read a submitted one."""
+
+    def read(self, texts: Sequence[str]) -> list[int]:
+        """The code of each submitted text."""
+
+
+class StrictColumn:
+    """The strict tier: a text is itself."""
+
+    def __init__(self, cells: Iterable[Cell]) -> None:
+        self._ids: dict[str, int] = {}
+        self.classes = [self._ids.setdefault(lexical(cell), len(self._ids)) for cell in cells]
+        self.several: Sequence[tuple[int, ...]] = ()
+
+    def read(self, texts: Sequence[str]) -> list[int]:
+        """The class of each text, or `NOTHING`."""
+        find = self._ids.get
+        return [find(text, NOTHING) for text in texts]
+
+
+class KeyColumn:
+    """The normalized tier: each reference cell by the rule for its kind.
+
+    Args:
+        name: of the column, for guards.
+        cells: its reference cells, top to bottom.
+        settings: digits and tolerance.
+    """
+
+    def __init__(self, name: str, cells: Sequence[Cell], settings: Settings) -> None:
+        distinct = dict.fromkeys(cells)
+        numbers = {cell: number for cell in distinct if (number := _number(cell)) is not None}
+        iris = [cell.value for cell in distinct if cell is not None and cell.kind == "uri"]
+        self._numbers = NumberRule(name, numbers.values(), settings) if numbers else None
+        self._iris = IriRule(name, iris) if iris else None
+        self._ids: dict[str, int] = {}
+        self._tags: set[str] = set()
+        self.several: list[tuple[int, ...]] = []
+        self._several_codes: dict[tuple[int, ...], int] = {}
+        classes = {cell: self._enter(self._key(cell, numbers.get(cell))) for cell in distinct}
+        self.classes = [classes[cell] for cell in cells]
+        self.guards = tuple(self._guards(name, distinct))
+        self._given = {lexical(cell): self._given_code(cell, number) for cell, number in classes.items()}
+
+    @property
+    def mixed(self) -> bool:
+        """Whether a text may stand for several classes here. Unbound meets another kind only in the empty string."""
+        return len(self._tags - {"0"}) > 1 or ("0" in self._tags and "t" in self._ids)
+
+    def read(self, texts: Sequence[str]) -> list[int]:
+        """The code of each text: one dictionary look-up for those printed as the key prints them."""
+        codes = [self._given.get(text) for text in texts]
+        return [self._read(text) if code is None else code for text, code in zip(texts, codes, strict=True)]
+
+    def _enter(self, key: str) -> int:
+        self._tags.add(key[0])
+        return self._ids.setdefault(key, len(self._ids))
+
+    def _key(self, cell: Cell, number: tuple[str, bool] | None) -> str:
+        """The class of a reference cell; the first letter is its kind."""
+        if cell is None:
+            return "0"
+        if cell.kind == "uri" and self._iris is not None:
+            return self._iris.key(cell.value)
+        if cell.kind == "bnode":
+            return "_" + cell.value.removeprefix("_:")
+        if number is not None and self._numbers is not None:
+            return self._numbers.key(number[0], tolerant=number[1])
+        return _literal_key(cell)
+
+    def _guards(self, name: str, distinct: Iterable[Cell]) -> Iterator[Guard]:
+        for rule in (self._iris, self._numbers):
+            if rule is not None and rule.guard is not None:
+                yield rule.guard
+        blank = next((cell for cell in distinct if cell is not None and cell.kind == "bnode"), None)
+        if blank is not None:
+            yield Guard(
+                guard="blank_nodes",
+                column=name,
+                reason=f"{shown(lexical(blank))} is a blank node: its label is compared, though no engine promises it.",
+            )
+
+    def _given_code(self, cell: Cell, number: int) -> int:
+        return self._code(self._hits(lexical(cell))) if self.mixed else number
+
+    def _read(self, text: str) -> int:
+        hits = self._hits(text)
+        if not hits:
+            inner = undecorated(text)
+            if inner is not None:
+                hits = self._hits(inner, literal=True)
+        return self._code(hits)
+
+    def _code(self, hits: tuple[int, ...]) -> int:
+        if len(hits) < 2:
+            return hits[0] if hits else NOTHING
+        code = self._several_codes.setdefault(hits, -2 - len(self.several))
+        if code == -2 - len(self.several):
+            self.several.append(hits)
+        return code
+
+    def _hits(self, text: str, *, literal: bool = False) -> tuple[int, ...]:
+        """The classes of the column that a text may stand for, each once."""
+        found = [self._ids[key] for key in self._keys(text, literal=literal) if key in self._ids]
+        return tuple(sorted(set(found))) if len(found) > 1 else tuple(found)
+
+    def _keys(self, text: str, *, literal: bool) -> Iterator[str]:
+        tags = self._tags
+        if not literal:
+            if not text:
+                yield "0"
+            if self._iris is not None:
+                yield from self._iris.keys(text)
+            if "_" in tags:
+                yield "_" + text.removeprefix("_:")
+        if self._numbers is not None and (number := canonical(text)) is not None:
+            yield from self._numbers.keys(number)
+        if "n" in tags and (named := named_number(text)) is not None:
+            yield "n" + named
+        if "b" in tags and (truth := _TRUTHS.get(text.lower() if len(text) < 6 else text)) is not None:
+            yield truth
+        if "m" in tags and (moment := date_key(text) or moment_key(text)) is not None:
+            yield "m" + moment
+        if "t" in tags:
+            yield "t" + plain_text(text)
+
+
+def _number(cell: Cell) -> tuple[str, bool] | None:
+    """The canonical number of a numeric reference cell, and whether engines print its type differently."""
+    if cell is None or cell.kind != "literal" or cell.language:
+        return None
+    if cell.datatype in _EXACT or cell.datatype in _TOLERANT:
+        number = canonical(cell.value)
+        return None if number is None else (number, cell.datatype in _TOLERANT)
+    if cell.datatype in {"", XSD + "string"}:
+        number = plain_number(cell.value)
+        return None if number is None else (number, "." in cell.value)
+    return None
+
+
+def _literal_key(cell: Term) -> str:
+    """The class of a literal that is no number."""
+    if cell.datatype in _BINARY and (named := named_number(cell.value)) is not None:
+        return "n" + named
+    if cell.datatype == XSD + "boolean" and (truth := _TRUTHS.get(cell.value.lower())) is not None:
+        return truth
+    if cell.datatype in _MOMENTS and (moment := _MOMENTS[cell.datatype](cell.value)) is not None:
+        return "m" + moment
+    return "t" + plain_text(cell.value)

@@ -1,0 +1,204 @@
+"""Numbers as values, never as binary floats: ``5``, ``5.0`` and ``5e0`` are one number.
+
+A number is kept in a canonical spelling (``-12e-1``: sign, digits without outer zeros, exponent), so that equal values
+are equal strings. Strings are safe dictionary keys whatever is submitted: nothing here needs time that grows with an
+exponent, and hashes of chosen strings cannot be made to collide.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN, Context, Decimal
+from functools import cache
+from itertools import pairwise
+from typing import Final
+
+from okn_benchmark.scoring.settings import MOST_DIGITS, Guard, Settings, shown
+
+_NUMBER: Final = re.compile(r"([+-]?)(?:([0-9]++)(?:\.([0-9]*+))?|\.([0-9]++))(?:[eE]([+-]?[0-9]{1,4}))?")
+_PLAIN: Final = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?")
+_NAMED: Final = {"nan": "NaN", "inf": "INF", "+inf": "INF", "-inf": "-INF"}
+_LAST_BIT: Final = Decimal("1e-12")
+
+# Forty digits are more than any comparison here can tell apart, and bound the work on a longer number. No exponent
+# leaves this range, and nothing traps.
+ARITHMETIC: Final = Context(prec=40, rounding=ROUND_HALF_EVEN, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])
+
+
+def canonical(text: str) -> str | None:
+    """The canonical spelling of a number, or None for text that is no number."""
+    match = _NUMBER.fullmatch(text)
+    if match is None:
+        return None
+    sign, whole, fraction, bare, exponent = match.groups()
+    fraction = bare or fraction or ""
+    digits = ((whole or "") + fraction).lstrip("0")
+    if not digits:
+        return "0"
+    significant = digits.rstrip("0")
+    scale = int(exponent or 0) - len(fraction) + len(digits) - len(significant)
+    return f"{'-' if sign == '-' else ''}{significant}e{scale}"
+
+
+def plain_number(text: str) -> str | None:
+    """The same for a string literal, where a leading zero, a plus or an exponent makes it an identifier."""
+    return canonical(text) if _PLAIN.fullmatch(text) else None
+
+
+def named_number(text: str) -> str | None:
+    """``NaN``, ``INF`` or ``-INF``, for the engines that print them in another case; None for anything else."""
+    return _NAMED.get(text.lower()) if len(text) <= 4 else None
+
+
+def is_integral(number: str) -> bool:
+    """Whether a canonical number is whole."""
+    return "e-" not in number
+
+
+def rounded(number: str, digits: int) -> str:
+    """The canonical number at so many significant digits, ties to even."""
+    if number.find("e") - number.startswith("-") <= digits:
+        return number
+    negative, kept, exponent = _context(digits).create_decimal(number).as_tuple()
+    spelled = "".join(map(str, kept))
+    significant = spelled.rstrip("0")
+    return f"{'-' if negative else ''}{significant}e{int(exponent) + len(spelled) - len(significant)}"
+
+
+@cache
+def _context(digits: int) -> Context:
+    return Context(prec=digits, rounding=ROUND_HALF_EVEN, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])
+
+
+def value_of(text: str) -> Decimal | None:
+    """The value to forty digits, for comparisons by distance; None for text that is no number."""
+    number = canonical(text)
+    return None if number is None else ARITHMETIC.create_decimal(number)
+
+
+class NumberRule:
+    """How one reference column reads numbers: snapping and rounding, or the guard that withdrew them.
+
+    Args:
+        column: the name of the column, for the guard.
+        numbers: canonical number → whether it is of a type that engines print differently (decimal, float, double).
+        settings: digits and tolerance.
+    """
+
+    def __init__(self, column: str, numbers: Iterable[tuple[str, bool]], settings: Settings) -> None:
+        self.guard: Guard | None = None
+        self._digits = settings.significant_digits
+        self._tolerance = Decimal(str(settings.numeric_rel_tol))
+        self._steps: list[tuple[Decimal, str]] = []
+        seen = set(numbers)
+        self._whole = [number for number, tolerant in seen if tolerant and is_integral(number)]
+        self._whole_steps: list[tuple[Decimal, str]] | None = None
+        fractions = {number for number, tolerant in seen if tolerant and not is_integral(number)}
+        if fractions:
+            self._read_fractions(column, fractions, {number for number, _ in seen})
+
+    def key(self, number: str, *, tolerant: bool) -> str:
+        """The class of a reference number: exact, whole though printed as a decimal, or rounded."""
+        if not tolerant:
+            return "i" + number
+        return "d" + number if is_integral(number) else "r" + rounded(number, self._digits)
+
+    def keys(self, number: str) -> Iterator[str]:
+        """The classes a candidate number may stand for, whether or not the column has them."""
+        yield "i" + number
+        yield "d" + number
+        yield "r" + rounded(self._snapped(number), self._digits)
+        if self._whole and not is_integral(number):
+            near = self._near_whole(number)
+            if near is not None:
+                yield "d" + near
+
+    def _read_fractions(self, column: str, fractions: set[str], every: set[str]) -> None:
+        tight = _first_tight_pair(every, self._tolerance)
+        if tight is None:
+            self._steps = sorted((ARITHMETIC.create_decimal(number), number) for number in fractions)
+            return
+        ordered = _by_value(every)
+        self._digits = _separating_digits(ordered, self._digits)
+        low, high = (shown(_readable(number)) for number in tight)
+        self.guard = Guard(
+            guard="snapping",
+            column=column,
+            reason=f"{low} and {high} lie closer than twice the tolerance, so decimals are not snapped here; "
+            f"{self._digits} significant digits decide.",
+        )
+
+    def _snapped(self, number: str) -> str:
+        if not self._steps:
+            return number
+        value = ARITHMETIC.create_decimal(number)
+        near = _nearest(self._steps, value)
+        return number if near is None or not self._within(value, near, self._tolerance) else near
+
+    def _near_whole(self, number: str) -> str | None:
+        if self._whole_steps is None:
+            self._whole_steps = sorted((ARITHMETIC.create_decimal(whole), whole) for whole in self._whole)
+        value = ARITHMETIC.create_decimal(number)
+        near = _nearest(self._whole_steps, value)
+        return near if near is not None and self._within(value, near, _LAST_BIT) else None
+
+    def _within(self, value: Decimal, near: str, tolerance: Decimal) -> bool:
+        target = ARITHMETIC.create_decimal(near)
+        reach = ARITHMETIC.multiply(tolerance, target.copy_abs()) if target else _LAST_BIT
+        return ARITHMETIC.subtract(value, target).copy_abs() <= reach
+
+
+def _nearest(steps: Sequence[tuple[Decimal, str]], value: Decimal) -> str | None:
+    """The step nearest to a value; None when two are equally near."""
+    at = bisect_left(steps, (value, ""))
+    around = [steps[index] for index in (at - 1, at) if 0 <= index < len(steps)]
+    if len(around) < 2:
+        return around[0][1] if around else None
+    below, above = (ARITHMETIC.subtract(value, step).copy_abs() for step, _ in around)
+    if below == above:
+        return None
+    return around[0][1] if below < above else around[1][1]
+
+
+def _by_value(numbers: Iterable[str]) -> list[str]:
+    """Sorted by value; by float where that is safe, which is several times faster."""
+    listed = sorted(numbers)
+    floats = [float(number) for number in listed]
+    safe = all(
+        value not in (0.0, float("inf"), float("-inf")) or number == "0"
+        for value, number in zip(floats, listed, strict=True)
+    )
+    if safe and len(set(floats)) == len(listed):
+        return [number for _, number in sorted(zip(floats, listed, strict=True))]
+    return sorted(listed, key=Decimal)
+
+
+def _first_tight_pair(numbers: set[str], tolerance: Decimal) -> tuple[str, str] | None:
+    """Two neighbours closer than twice the tolerance, at least one of them not whole.
+
+    Neighbours are enough: what lies between two numbers is nearer to both.
+    """
+    reach = ARITHMETIC.multiply(Decimal(2), tolerance)
+    ordered = _by_value(numbers)
+    for low, high in pairwise(ordered):
+        if is_integral(low) and is_integral(high):
+            continue
+        a, b = ARITHMETIC.create_decimal(low), ARITHMETIC.create_decimal(high)
+        if ARITHMETIC.subtract(b, a) < ARITHMETIC.multiply(reach, max(a.copy_abs(), b.copy_abs())):
+            return low, high
+    return None
+
+
+def _separating_digits(ordered: Sequence[str], at_least: int) -> int:
+    """The fewest digits, from ``at_least`` to 17, at which no two neighbours round to the same."""
+    for digits in range(at_least, MOST_DIGITS):
+        shortened = [rounded(number, digits) for number in ordered]
+        if all(a != b for a, b in pairwise(shortened)):
+            return digits
+    return MOST_DIGITS
+
+
+def _readable(number: str) -> str:
+    """A canonical number as people write it."""
+    value = ARITHMETIC.create_decimal(number)
+    return f"{value:f}" if -20 < value.adjusted() < 20 else str(value)
