@@ -79,12 +79,13 @@ def run_group(
             process.wait()
         except BaseException:
             end_group(process.pid, TERMINATE_GRACE_S)
+            process.wait()
+            _join(threads)
             raise
         wall_s = time.monotonic() - began
         if not group_gone(process.pid, DRAIN_S):
             end_group(process.pid, TERMINATE_GRACE_S)
-        for thread in threads:
-            thread.join(TERMINATE_GRACE_S)
+        _join(threads)
     if faults:
         raise faults[0]
     code = process.returncode
@@ -125,6 +126,11 @@ def _start_threads(
     for thread in threads:
         thread.start()
     return threads
+
+
+def _join(threads: list[threading.Thread]) -> None:
+    for thread in threads:
+        thread.join(TERMINATE_GRACE_S)
 
 
 def _feed(stream: BinaryIO, data: bytes) -> None:

@@ -32,6 +32,7 @@ def rehearse(
     *,
     pins: Mapping[str, str] | None = None,
     environ: Mapping[str, str] | None = None,
+    negotiation: str = "legacy",
 ) -> Iterator[Rehearsal]:
     """A host with an empty home, a dummy key and the scripted endpoint; no login of the user's is in reach.
 
@@ -46,6 +47,7 @@ def rehearse(
             environ=kept,
             overrides=scratch_login(home, endpoint.base_url),
             extra_pins=dict(pins or {}),
+            negotiation=negotiation,
             # The server under test keeps the user's own folders: a profile may say ~, and tools have caches.
             server_env={k: inherited[k] for k in _FOLDERS if k in inherited},
             model_script=script.digest,

@@ -179,7 +179,7 @@ def choose(turns: Sequence[Turn], answered: int, served: dict[int, int]) -> tupl
             passed += turn.times or 1
             if answered < passed:
                 return position, turn
-        elif answered == passed and (turn.times is None or served.get(position, 0) < turn.times):
+        elif answered >= passed and (turn.times is None or served.get(position, 0) < turn.times):
             served[position] = served.get(position, 0) + 1
             return position, turn
     return -1, CLOSING
