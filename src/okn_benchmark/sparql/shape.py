@@ -40,6 +40,8 @@ class Shape:
     offset: int | None
     inner_limits: int
     """LIMIT clauses in subqueries."""
+    inner_orders: int
+    """ORDER BY clauses in subqueries."""
     subjects: frozenset[str]
     """Variables that open a triple pattern: the things a row is about."""
     makes_blanks: bool
@@ -73,6 +75,7 @@ def shape(query: str) -> Shape | None:
         limit=_count(tail, "LIMIT"),
         offset=_count(tail, "OFFSET"),
         inner_limits=sum(token.says("LIMIT") for token in body),
+        inner_orders=sum(token.says("ORDER") for token in body),
         subjects=frozenset(_subjects(body)),
         makes_blanks=any(token.says("BNODE") for token in seen),
     )
