@@ -1,10 +1,11 @@
 """What a condition is, read from its record: the axes of the study and where its numbers come from."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from okn_benchmark.jsonio import JsonObject, digest
+from okn_benchmark.jsonio import JsonObject, digest, line
 from okn_benchmark.runs.shapes import ConditionRecord
 
 ORACLE_HOST: Final = "oracle"
@@ -45,6 +46,9 @@ class About:
     label: str | None
     arm: str | None
     """The digest of an intervention file, or None."""
+    audit: str | None
+    drift: str | None
+    """What the audit of the agent program and the check of the endpoint found, in words; None: not done."""
     excluded: tuple[Excluded, ...]
     other: str
     """A digest of the rest of the identity: two conditions are contrasted only where it agrees."""
@@ -128,6 +132,8 @@ def about(record: ConditionRecord) -> About:
         server_version=_server_words(server),
         label=_text(identity, "label") or _text(meta, "label"),
         arm=_text(identity, "arm"),
+        audit=_findings(meta.get("audit")),
+        drift=_findings(meta.get("drift")),
         excluded=_excluded(meta.get("excluded")),
         other=digest({k: v for k, v in identity.items() if k not in _AXES})[:12] if identity is not meta else "",
     )
@@ -165,3 +171,15 @@ def _excluded(value: Any) -> tuple[Excluded, ...]:
         return ()
     entries = [item if isinstance(item, dict) else {"id": item} for item in value]
     return tuple(Excluded(id=str(e.get("id", "?")), reason=str(e.get("reason") or "no reason given")) for e in entries)
+
+
+def _findings(value: Any) -> str | None:
+    """An audit or drift report in a few words, whichever way it was written."""
+    if not isinstance(value, dict):
+        return None if value is None else str(value)
+    if isinstance(value.get("clean"), bool):
+        found = [str(item) for item in value.get("findings") or ()]
+        return "clean" if value["clean"] else "; ".join(found) or "not clean"
+    entries = next((item for item in value.values() if isinstance(item, list)), [])
+    states = Counter(str(e["state"]) for e in entries if isinstance(e, dict) and e.get("state"))
+    return ", ".join(f"{count} {state}" for state, count in sorted(states.items())) or line(value)

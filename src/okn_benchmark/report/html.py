@@ -1,0 +1,148 @@
+"""``report.html``: one file that loads nothing, runs no script, and shows a stranger's text as text."""
+
+import base64
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from okn_benchmark.report import plots, prose, words
+from okn_benchmark.report.about import ORACLE_HOST
+from okn_benchmark.report.attempts import Lookup, attempt_values, grid, question_values, shrink
+from okn_benchmark.report.detail import MARKS, Limits
+from okn_benchmark.report.trust import cards
+from okn_benchmark.report.view import QuestionView, ReportView
+from okn_benchmark.runs.shapes import OUTCOMES
+
+TEMPLATES: Final = Path(__file__).with_name("templates")
+WHOLE_BYTES: Final = 4_400_000
+"""What all attempts together may take; the rest of the page stands beside it."""
+LARGEST_ATTEMPT: Final = 120_000
+
+LEGEND: Final = (
+    ("✓", "exact", "exact"),
+    ("◐", "part", "partly right (F1 above 0)"),
+    ("✗", "wrong", "wrong or not handed in"),
+    ("⊘", "blocked", "blocked: measured nothing"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extras:
+    """What the page shows beyond the values of the report."""
+
+    keys: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Record → ``query``, ``endpoint`` of its key."""
+    frozen: str | None = None
+    linked: bool = False
+    """Whether the page lies in the root, so that links to the files beside it lead somewhere."""
+
+
+def page(view: ReportView, lookup: Lookup, extras: Extras | None = None) -> str:
+    """The page. ``lookup(record, condition, attempt, limits)`` reads one attempt's evidence when its turn comes."""
+    extras = extras or Extras()
+    budget = min(LARGEST_ATTEMPT, WHOLE_BYTES // max(1, view.attempts))
+    reach = plots.forest_reach(view.contrasts)
+    return (
+        _environment()
+        .get_template("page.html.j2")
+        .render(
+            view=view,
+            style=_style(),
+            style_hash=_digest(_style()),
+            opening=prose.opening(view),
+            oracle=any(row.about.host == ORACLE_HOST for row in view.conditions),
+            no_model=prose.NO_MODEL,
+            frozen=extras.frozen,
+            cards=cards(view),
+            legend=LEGEND,
+            grid=grid(view),
+            outcomes=OUTCOMES,
+            repeats=any(row.passes for row in view.conditions),
+            ratios=any(c.ratios for c in view.contrasts),
+            unit_ticks=plots.UNIT_TICKS,
+            forest_ticks=plots.forest_ticks(reach),
+            forest_bar=lambda contrast: plots.forest_bar(contrast, reach),
+            strips=plots.strips(view),
+            sources=[(row.about.name, prose.provenance(row)) for row in view.conditions],
+            cut_down=budget < LARGEST_ATTEMPT // 4,
+            attempts="".join(_question(q, n, view, lookup, extras, budget) for n, q in enumerate(view.questions)),
+            how_to_read=prose.HOW_TO_READ,
+        )
+    )
+
+
+def _question(question: QuestionView, place: int, view: ReportView, lookup: Lookup, extras: Extras, budget: int) -> str:
+    start = shrink(Limits(), budget)
+    values, prompts = question_values(question, place, view, lookup, start)
+    arms = [
+        {
+            "condition": row.condition,
+            "words": prose.of(row.exact) + " exact" if row.measured else "measured nothing",
+            "attempts": "".join(_attempt(each, lookup, extras, start, budget) for each in attempts),
+        }
+        for row, attempts in values
+    ]
+    key = extras.keys.get(question.record, {})
+    template = _environment().get_template("question.html.j2")
+    return template.render(
+        place=place,
+        record=question.record,
+        tier=question.tier,
+        endpoint=key.get("endpoint"),
+        query=_short(key.get("query"), budget),
+        prompts=prompts,
+        arms=arms,
+    )
+
+
+def _attempt(each: Any, lookup: Lookup, extras: Extras, limits: Limits, budget: int) -> str:
+    """One attempt, shown with less and less until it fits."""
+    template = _environment().get_template("attempt.html.j2")
+    for _ in range(6):
+        made = template.render(attempt_values(each, lookup, limits, linked=extras.linked))
+        if len(made.encode()) <= budget:
+            break
+        limits = limits.smaller()
+    return made
+
+
+def _short(text: str | None, budget: int) -> str | None:
+    return None if text is None else text if len(text) <= budget else f"{text[:budget]}…"
+
+
+@cache
+def _environment() -> Environment:
+    made = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        # Whatever is printed is made visible first and escaped after: no template can forget it.
+        finalize=lambda value: words.visible(value) if type(value) is str else value,
+    )
+    made.globals.update(
+        prose=prose,
+        number=words.number,
+        signed=words.signed,
+        span=words.span,
+        p_value=words.p_value,
+        tally=words.tally,
+        rate_bar=plots.rate_bar,
+        marks=MARKS,
+    )
+    return made
+
+
+@cache
+def _style() -> str:
+    return (TEMPLATES / "style.css").read_text(encoding="utf-8")
+
+
+def _digest(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
