@@ -14,6 +14,7 @@ from okn_benchmark.runs.identity import (
 from okn_benchmark.runs.layout import RunsRoot
 from okn_benchmark.runs.readers import read_attempt_header, read_condition
 from okn_benchmark.runs.replaced import set_aside_condition
+from okn_benchmark.runs.shapes import ConditionRecord
 from okn_benchmark.runs.store import Write
 from okn_benchmark.runs.tree import read_file
 from okn_benchmark.runs.truth import require_same_truth
@@ -41,6 +42,16 @@ def set_aside_if_forced(root: RunsRoot, sweep: Sweep, put: Write) -> None:
     """``--force``: what was recorded under this condition moves to ``.replaced/``; nothing is deleted."""
     if sweep.request.force:
         set_aside_condition(root, sweep.condition, put)
+
+
+def recorded_condition(root: RunsRoot, condition: str) -> ConditionRecord:
+    """The record of a condition that is being resumed; an empty one where there is none yet.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    path = root.condition(condition)
+    return read_condition(read_file(path), str(path)) if path.exists() else ConditionRecord(name=condition, meta={})
 
 
 def _identities(root: RunsRoot) -> list[tuple[str, Identity]]:

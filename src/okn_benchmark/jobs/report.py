@@ -12,7 +12,7 @@ from okn_benchmark.report.markdown import markdown
 from okn_benchmark.report.view import ReportView, build_view
 from okn_benchmark.report.words import plural
 from okn_benchmark.runs.layout import RunsRoot
-from okn_benchmark.runs.store import DerivedWriter
+from okn_benchmark.runs.store import DEFAULT_WRITE, DerivedWriter, Write
 from okn_benchmark.runs.tree import RootView, load_root
 
 
@@ -52,7 +52,7 @@ def _problems(found: RootView) -> Iterator[str]:
         yield f"{problem.path} was left out: {problem.message}"
 
 
-def regenerate(path: Path) -> list[Path]:
+def regenerate(path: Path, put: Write = DEFAULT_WRITE) -> list[Path]:
     """Rewrite every derived page of a root and name those whose bytes changed; a frozen root is left alone.
 
     ``README.md``, ``summary.csv`` of the root and of each question, and ``report.html`` where there is one.
@@ -61,14 +61,14 @@ def regenerate(path: Path) -> list[Path]:
         InputError: ``path`` is no runs root.
         OutsideFailure: the disk would not take it.
     """
-    return write_derived(read_report(path))
+    return write_derived(read_report(path), put)
 
 
-def write_derived(reported: Reported) -> list[Path]:
+def write_derived(reported: Reported, put: Write = DEFAULT_WRITE) -> list[Path]:
     """``regenerate`` for a root that is loaded already."""
     if reported.root.frozen is not None:
         return []
-    writer = DerivedWriter(reported.root.root)
+    writer = DerivedWriter(reported.root.root, put)
     return [path for path, page in _derived(reported) if writer.write(path, page)]
 
 

@@ -5,7 +5,7 @@ no byte.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -133,10 +133,9 @@ def _rescore_condition(work: _Work, name: str) -> None:
 
 
 def _settle(work: _Work, result: QuestionResult) -> None:
-    """Compare with the recorded result, keep what others wrote into it, write it if it changed."""
+    """Compare with the recorded result, and write it if it changed."""
     old = _recorded(work, result)
     before = {a.attempt: a for a in old.attempts} if old is not None else {}
-    attempts = []
     for attempt in result.attempts:
         then = before.get(attempt.attempt)
         work.judged += 1
@@ -145,9 +144,7 @@ def _settle(work: _Work, result: QuestionResult) -> None:
             changes = _changes(then, attempt)
             if changes:
                 work.moves.append(_move(result, then, attempt, changes))
-        attempts.append(attempt if then is None else replace(attempt, extra=then.extra))
-    extra = old.extra if old is not None else {}
-    work.writer.result(replace(result, attempts=tuple(attempts), extra=extra))
+    work.writer.result(result)
 
 
 def _recorded(work: _Work, result: QuestionResult) -> QuestionResult | None:

@@ -6,13 +6,14 @@ Every attempt leaves ``attempt.json`` first and ``episode.json`` last, so that a
 without losing what was finished.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeAlias
 
+from okn_benchmark.corpus.record import Record
 from okn_benchmark.errors import OutsideFailure
 from okn_benchmark.host.episode import EpisodePlan, Host
 from okn_benchmark.host.outcome import Outcome
@@ -23,11 +24,12 @@ from okn_benchmark.jobs.evidence import read_attempt
 from okn_benchmark.jobs.ground import control_endpoint
 from okn_benchmark.jobs.hosts import open_host
 from okn_benchmark.jobs.prepare import Sweep, launch_of
-from okn_benchmark.jobs.recorded import require_free, set_aside_if_forced
+from okn_benchmark.jobs.recorded import recorded_condition, require_free, set_aside_if_forced
 from okn_benchmark.jobs.report import regenerate
+from okn_benchmark.jobs.request import RunRequest
 from okn_benchmark.jobs.sweep_events import Finished, Heard, Noted, Place, Started, SweepEvent
-from okn_benchmark.profile import public
-from okn_benchmark.runs.aggregate import question_entry
+from okn_benchmark.jsonio import JsonObject
+from okn_benchmark.profile import Profile, public
 from okn_benchmark.runs.freeze import require_open
 from okn_benchmark.runs.layout import AttemptPaths, RunsRoot
 from okn_benchmark.runs.lock import SweepMarker, hold, sweeping
@@ -38,6 +40,7 @@ from okn_benchmark.runs.store import DEFAULT_WRITE, DerivedWriter, EvidenceWrite
 from okn_benchmark.sparql.results import csv_text, read_results
 
 Watch: TypeAlias = Callable[[SweepEvent], None]
+OpenHost: TypeAlias = Callable[[RunRequest, Sequence[Record], Profile | None], AbstractContextManager[Host]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,8 +85,10 @@ class _Work:
         return len(self.sweep.records) * self.sweep.request.repeat
 
 
-def run(sweep: Sweep, watch: Watch, put: Write = DEFAULT_WRITE) -> Swept:
-    """Run a prepared sweep. ``put`` writes every file, and is replaced to stop a sweep at any point.
+def run(sweep: Sweep, watch: Watch, put: Write = DEFAULT_WRITE, opened: OpenHost = open_host) -> Swept:
+    """Run a prepared sweep.
+
+    ``put`` writes every file and ``opened`` gives the host: both are replaced to stop a sweep at any point.
 
     Raises:
         Refusal: the root is frozen, locked, of another tier or truth, or holds this condition already.
@@ -96,7 +101,7 @@ def run(sweep: Sweep, watch: Watch, put: Write = DEFAULT_WRITE) -> Swept:
         stack.enter_context(hold(root, "okn-benchmark run"))
         finish_pending(root)
         require_free(root, sweep)
-        host = stack.enter_context(open_host(request, sweep.records, sweep.profile))
+        host = stack.enter_context(opened(request, sweep.records, sweep.profile))
         work = _Work(
             sweep=sweep,
             root=root,
@@ -116,7 +121,7 @@ def _sweep(work: _Work) -> Swept:
     _write_truths(work)
     questions = [_question(work, record.id) for record in work.sweep.records]
     record = _write_condition(work, questions)
-    regenerate(work.root.path)
+    regenerate(work.root.path, work.derived.put)
     return Swept(
         root=work.root.path,
         condition=record.name,
@@ -260,21 +265,34 @@ def _run_episode(work: _Work, paths: AttemptPaths, plan: EpisodePlan, planned: P
 
 
 def _write_condition(work: _Work, questions: list[QuestionResult]) -> ConditionRecord:
+    """The record of everything measured so far: what an earlier run listed stays, though this one asked for less."""
     sweep = work.sweep
-    meta = condition_meta(
-        sweep,
-        MetaFacts(
-            host=work.host.name,
-            host_versions=_distinct(a.host_version for q in questions for a in q.attempts),
-            models_resolved=_distinct(a.model_resolved for q in questions for a in q.attempts),
-        ),
-    )
-    record = ConditionRecord(
-        name=sweep.condition, meta=meta, questions={q.record: question_entry(q) for q in questions}
+    before = recorded_condition(work.root, sweep.condition)
+    listed = [*before.questions, *(question.record for question in questions)]
+    record = replace(
+        before,
+        meta=_meta(work, before, ()),
+        questions={name: before.questions.get(name, {}) for name in dict.fromkeys(listed)},
     )
     derived = derive_condition(work.root, record, lambda name: read_key(work.root, name))
-    work.evidence.condition(derived.record)
-    return derived.record
+    for result in derived.results:
+        work.derived.result(result)
+    settled = replace(derived.record, meta=_meta(work, before, derived.results))
+    work.evidence.condition(settled)
+    return settled
+
+
+def _meta(work: _Work, before: ConditionRecord, results: Sequence[QuestionResult]) -> JsonObject:
+    attempts = [attempt for question in results for attempt in question.attempts]
+    facts = MetaFacts(
+        host=work.host.name,
+        host_versions=_distinct(a.host_version for a in attempts),
+        models_resolved=_distinct(a.model_resolved for a in attempts),
+    )
+    meta = condition_meta(work.sweep, facts)
+    # The same ids are excluded, or the identities would have clashed; the reasons may be someone's own words.
+    kept = {"excluded": before.meta["excluded"]} if before.meta.get("excluded") else {}
+    return {**meta, **{key: value for key, value in before.meta.items() if key not in meta}, **kept}
 
 
 def _distinct(values: Iterator[str | None]) -> list[str]:

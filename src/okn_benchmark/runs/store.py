@@ -5,11 +5,11 @@ cannot touch evidence. Both write through one function, a parameter, so that a t
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from okn_benchmark.errors import Refusal
+from okn_benchmark.errors import InputError, Refusal
 from okn_benchmark.files import replace_whole
 from okn_benchmark.jsonio import pretty
 from okn_benchmark.runs.layout import AttemptPaths, Kind, RunsRoot
@@ -19,6 +19,7 @@ from okn_benchmark.runs.readers import (
     episode_json,
     question_result_json,
     read_condition,
+    read_question_result,
     truth_json,
 )
 from okn_benchmark.runs.shapes import AttemptHeader, ConditionRecord, Episode, QuestionResult, TruthRecord
@@ -90,8 +91,9 @@ class DerivedWriter:
         return self._settle(path, _bytes(data))
 
     def result(self, result: QuestionResult) -> bool:
-        """``result.json`` of one record under one condition."""
-        return self.write(self.root.result(result.record, result.condition), pretty(question_result_json(result)))
+        """``result.json`` of one record under one condition; keys that others added to it stay."""
+        path = self.root.result(result.record, result.condition)
+        return self.write(path, pretty(question_result_json(_with_unknown_keys(path, result))))
 
     def condition(self, record: ConditionRecord) -> bool:
         """A condition's ``questions`` and ``aggregate``; its ``meta`` has to be what the file says.
@@ -109,6 +111,16 @@ class DerivedWriter:
             return False
         self.put(path, data)
         return True
+
+
+def _with_unknown_keys(path: Path, result: QuestionResult) -> QuestionResult:
+    try:
+        old = read_question_result(path.read_bytes(), str(path))
+    except (OSError, InputError):
+        return result  # not there, or nothing in it that could be kept
+    extras = {attempt.attempt: attempt.extra for attempt in old.attempts}
+    attempts = (replace(a, extra=extras.get(a.attempt, {}) | a.extra) for a in result.attempts)
+    return replace(result, attempts=tuple(attempts), extra=old.extra | result.extra)
 
 
 def _require(root: RunsRoot, path: Path, kind: Kind) -> None:
