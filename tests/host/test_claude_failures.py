@@ -135,6 +135,8 @@ def test_time_out_ends_the_whole_group(claude_binary: str, tmp_path: Path, scrip
     ran = drive(claude_binary, tmp_path / "a", script, agent_timeout_s=2.0)
     assert ran.outcome.kind == "timeout"
     assert ran.episode.timed_out
+    assert ran.episode.tokens is not None, "asked to stop, the host says what it used"
+    assert ran.episode.tokens.output == 20 * (ran.episode.turns or 0)
     assert time.monotonic() - began < 10
     assert not any(_runs(str(ran.folder)))
 

@@ -111,6 +111,7 @@ def test_an_accepted_submission_is_never_blocked(cause: str, episode: Episode | 
         ("no_submission", final(is_error=True, api_error_status=400, result="Prompt is too long"), 0),
         ("malformed", EPISODE, 2),
         ("timeout", replace(EPISODE, final=None, exit_code=None, signal=15, timed_out=True), 0),
+        ("timeout", replace(final(is_error=True, subtype="error_during_execution"), timed_out=True), 0),
         ("timeout", replace(EPISODE, init=None, final=None, timed_out=True, turns=None), 0),
         ("timeout", replace(EPISODE, final=None, timed_out=True), 1),
         ("max_turns", final(subtype="error_max_turns", is_error=True, terminal_reason="max_turns"), 0),

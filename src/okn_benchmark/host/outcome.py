@@ -7,7 +7,7 @@ fair chance, and an accepted submission rules it out. Where evidence is missing,
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from okn_benchmark.host.attested import attested_faults
 from okn_benchmark.jsonio import JsonObject
@@ -109,15 +109,22 @@ def _host_failure(episode: Episode) -> _Block | None:
     final = episode.final
     if episode.host == "oracle":
         return None
-    if final is None:
-        return _without_final(episode)
+    if final is None or (episode.timed_out and not _api_failed(final)):
+        return _cut_off(episode)
     if _reached_max_turns(final) or _refused(final) or _too_long(final):
         return None
     never_answered = episode.turns == 0
-    if not (final.get("is_error") is True or final.get("error") is not None or never_answered):
+    if not (final.get("is_error") is True or _api_failed(final) or never_answered):
         return None
-    status = final.get("api_error_status")
-    return _Block(cause=_cause_of(final, never_answered=never_answered), reason=_told(status, final))
+    return _Block(cause=_cause_of(final, never_answered=never_answered), reason=_told(final))
+
+
+def _api_failed(final: JsonObject) -> bool:
+    """The host itself says that the service failed.
+
+    After a time limit nothing else in its last message counts: it was written because we asked the program to stop.
+    """
+    return final.get("api_error_status") is not None or final.get("error") is not None
 
 
 def _cause_of(final: JsonObject, *, never_answered: bool) -> BlockedCause:
@@ -130,12 +137,12 @@ def _cause_of(final: JsonObject, *, never_answered: bool) -> BlockedCause:
     for cause, pattern in _BY_WORDING:
         if pattern.search(words):
             return cause
-    reached_for_api = status is not None or error is not None or final.get("terminal_reason") == "api_error"
-    return "host_api" if reached_for_api or never_answered else "host_crash"
+    api_error = _api_failed(final) or final.get("terminal_reason") == "api_error"
+    return "host_api" if api_error or never_answered else "host_crash"
 
 
-def _without_final(episode: Episode) -> _Block | None:
-    """A stream that stopped: silence of the service, or a program that died; a timeout alone is neither."""
+def _cut_off(episode: Episode) -> _Block | None:
+    """A program that was stopped or died: silence of the service, or a crash; a time limit alone is neither."""
     if episode.turns == 0 and episode.api_retries:
         reason = f"the model never answered in {episode.wall_s:.0f} s and {episode.api_retries} retries"
         return _Block(cause="host_api", reason=reason)
@@ -179,7 +186,8 @@ def _too_long(final: JsonObject) -> bool:
     )
 
 
-def _told(status: Any, final: JsonObject) -> str:
+def _told(final: JsonObject) -> str:
+    status = final.get("api_error_status")
     words = _words(final) or str(final.get("subtype") or "no reason given")
     return f"HTTP {status}: {words}" if isinstance(status, int) else words
 

@@ -13,6 +13,8 @@ from typing import BinaryIO, Final
 
 from okn_benchmark.errors import OutsideFailure
 
+INTERRUPT_GRACE_S: Final = 1.5
+"""After SIGINT the agent program still says what it used, if it is given this long."""
 TERMINATE_GRACE_S: Final = 3.0
 """Between SIGTERM and SIGKILL for the group: long enough for the proxy to compile its log."""
 DRAIN_S: Final = 6.0
@@ -75,6 +77,7 @@ def run_group(
             process.wait(timeout_s)
         except subprocess.TimeoutExpired:
             timed_out = True
+            _interrupt(process)
             end_group(process.pid, TERMINATE_GRACE_S)
             process.wait()
         except BaseException:
@@ -96,6 +99,13 @@ def run_group(
         wall_s=wall_s,
         stderr=stderr.decode("utf-8", "replace"),
     )
+
+
+def _interrupt(process: subprocess.Popen[bytes]) -> None:
+    """Ask the agent alone to stop; its final message is the only source of what a cut-off episode used."""
+    process.send_signal(signal.SIGINT)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(INTERRUPT_GRACE_S)
 
 
 def _keeping(faults: list[BaseException], on_line: Callable[[bytes], None]) -> Callable[[bytes], None]:

@@ -3,7 +3,6 @@
 No model, no login, no network. It streams or answers whole, counts tokens, and can fail in the ways the real one does.
 """
 
-import asyncio
 import contextlib
 import json
 import socket
@@ -67,12 +66,18 @@ class ScriptedEndpoint:
         self.requests.append(body)
         turn, message = self.reply(body)
         if turn.hang:
-            await asyncio.Event().wait()
+            await _until_disconnected(request)
+            return Response()
         if turn.status is not None:
             return _failure(turn.status, turn.error)
         if body.get("stream"):
             return StreamingResponse(_stream(message), media_type="text/event-stream")
         return JSONResponse(message)
+
+
+async def _until_disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 def prompt_of(messages: list[JsonObject]) -> str:
@@ -174,7 +179,7 @@ def serve_script(script: Script) -> Iterator[ScriptedEndpoint]:
     """
     endpoint = ScriptedEndpoint(script)
     config = uvicorn.Config(
-        application(endpoint), lifespan="off", log_config=None, access_log=False, ws="none", timeout_graceful_shutdown=1
+        application(endpoint), lifespan="off", log_config=None, log_level="critical", access_log=False, ws="none"
     )
     with socket.socket() as listening:
         try:
