@@ -7,8 +7,9 @@ Standard library only, because the proxy reads every submission with it.
 
 import csv
 import io
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -33,6 +34,7 @@ Reading: TypeAlias = Answer | Malformed
 
 # Outside quotes csv hands this line back as it stands; inside an open quote its own quote closes the cell and is lost.
 _PROBE: Final = 'end"probe'
+_NEEDS_QUOTES: Final = re.compile(r'[,"\r\n]')
 
 
 def read_answer(data: bytes) -> Reading:
@@ -53,6 +55,17 @@ def read_answer(data: bytes) -> Reading:
         return Malformed(reason=f"The text is not UTF-8 ({error.reason}).")
     except csv.Error as error:
         return Malformed(reason=f"The text cannot be read as CSV: {error}.")
+
+
+def write_answer(answer: Answer) -> bytes:
+    """The bytes that `read_answer` reads back as this answer. A lone empty cell is ``""``; a blank line is no row."""
+    return "".join(map(_line, (answer.columns, *answer.rows))).encode("utf-8")
+
+
+def _line(cells: Iterable[str]) -> str:
+    # By hand: the csv writer of Python 3.11 leaves a lone carriage return unquoted, and the reader then ends the row.
+    quoted = ['"' + cell.replace('"', '""') + '"' if _NEEDS_QUOTES.search(cell) else cell for cell in cells]
+    return (",".join(quoted) if quoted != [""] else '""') + "\n"
 
 
 def _probed(lines: Iterator[str]) -> Iterator[str]:

@@ -27,6 +27,9 @@ _EXACT: Final = frozenset(
 )  # fmt: skip
 _BINARY: Final = frozenset({XSD + "double", XSD + "float"})
 _TOLERANT: Final = _BINARY | {XSD + "decimal"}
+NUMERIC: Final = _EXACT | _TOLERANT
+"""The datatypes whose literals are numbers."""
+
 _MOMENTS: Final = {XSD + "date": date_key, XSD + "dateTime": moment_key, XSD + "dateTimeStamp": moment_key}
 _TRUTHS: Final = {"true": "btrue", "1": "btrue", "false": "bfalse", "0": "bfalse"}
 _SUFFIX: Final = re.compile(r"@[A-Za-z]+(?:-[A-Za-z0-9]+)*|\^\^(?:<[^<>\"\s]*>|[A-Za-z][\w.-]*:[\w.-]+)")
@@ -82,6 +85,10 @@ class Classes(Protocol):
 class Column(Classes, Protocol):
     """A reference column that can read a submitted one."""
 
+    @property
+    def mixed(self) -> bool:
+        """Whether a text may stand for several classes."""
+
     def read(self, texts: Sequence[str]) -> list[int]:
         """The code of each submitted text."""
 
@@ -93,6 +100,7 @@ class StrictColumn:
         self._ids: dict[str, int] = {}
         self.classes = [self._ids.setdefault(lexical(cell), len(self._ids)) for cell in cells]
         self.several: Sequence[tuple[int, ...]] = ()
+        self.mixed = False
 
     def read(self, texts: Sequence[str]) -> list[int]:
         """The class of each text, or `NOTHING`."""

@@ -16,7 +16,7 @@ from okn_benchmark.scoring.cells import NOTHING, Classes, Column, KeyColumn
 from okn_benchmark.scoring.compare import Comparison, Key, tier
 from okn_benchmark.scoring.readings import Readings
 from okn_benchmark.scoring.relaxed import Nearest, by_local_name, without_case
-from okn_benchmark.scoring.rows import Codes, overlap
+from okn_benchmark.scoring.rows import Codes, merged, overlap
 from okn_benchmark.scoring.search import Pair, Search
 from okn_benchmark.scoring.units import factors, scaled
 from okn_benchmark.table import Cell, Table
@@ -161,8 +161,7 @@ class _Repairs:
         codes = column.read([text for row in self.answer.rows for text in row])
         if NOTHING in codes:
             return False
-        plain = [column.several[-2 - code][0] if code < NOTHING else code for code in codes]
-        return _bags(column.classes, width) == _bags(plain, width)
+        return _bags(merged(column.classes, column.several), width) == _bags(merged(codes, column.several), width)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,11 +178,9 @@ def _same_set(columns: Sequence[Classes], codes: Codes) -> bool:
     """Whether both sides hold the same distinct rows."""
     if any(NOTHING in column for column in codes):
         return False
-    plain = [
-        [column.several[-2 - code][0] if code < NOTHING else code for code in own]
-        for column, own in zip(columns, codes, strict=True)
-    ]
-    return set(zip(*plain, strict=True)) == set(zip(*(column.classes for column in columns), strict=True))
+    given = [merged(own, column.several) for column, own in zip(columns, codes, strict=True)]
+    wanted = [merged(column.classes, column.several) for column in columns]
+    return set(zip(*given, strict=True)) == set(zip(*wanted, strict=True))
 
 
 def _shared_names(wanted: Sequence[str], given: Sequence[str]) -> list[Pair]:

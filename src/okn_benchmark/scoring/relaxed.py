@@ -35,17 +35,20 @@ class Relaxed:
             key = loose(cell)
             self._merged.setdefault(number, number if key is None else self._keys.setdefault(key, number))
         self.classes = [self._merged[number] for number in base.classes]
-        self.several: Sequence[tuple[int, ...]] = ()
+        self.mixed = base.mixed
+
+    @property
+    def several(self) -> Sequence[tuple[int, ...]]:
+        """The several classes of the column beneath, merged."""
+        return [tuple({self._merged[code] for code in codes}) for codes in self._base.several]
 
     def read(self, texts: Sequence[str]) -> list[int]:
         """The merged class of each text."""
         return [self._one(text, code) for text, code in zip(texts, self._base.read(texts), strict=True)]
 
     def _one(self, text: str, code: int) -> int:
-        if code < NOTHING:
-            code = self._base.several[-2 - code][0]
         if code != NOTHING:
-            return self._merged[code]
+            return code if code < NOTHING else self._merged[code]
         return next((self._keys[key] for key in self._tries(text) if key in self._keys), NOTHING)
 
 
@@ -90,7 +93,8 @@ class Nearest:
         self._base = base
         self._rel_tol = rel_tol
         self.classes = base.classes
-        self.several: Sequence[tuple[int, ...]] = ()
+        self.several = base.several
+        self.mixed = base.mixed
         steps = {
             value: code
             for cell, code in dict(zip(cells, base.classes, strict=True)).items()
@@ -103,8 +107,6 @@ class Nearest:
         return [self._one(text, code) for text, code in zip(texts, self._base.read(texts), strict=True)]
 
     def _one(self, text: str, code: int) -> int:
-        if code < NOTHING:
-            return self._base.several[-2 - code][0]
         value = value_of(text) if code == NOTHING else None
         return code if value is None else self._nearest(value)
 

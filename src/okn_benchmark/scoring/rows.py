@@ -66,6 +66,31 @@ def readings(row: Sequence[int], several: Sequence[Sequence[Reading]]) -> Iterat
         yield reading
 
 
+def merged(codes: Sequence[int], several: Sequence[Reading]) -> list[int]:
+    """Codes with all classes that one text may stand for counted as one: coarser than the truth, never finer."""
+    if not several:
+        return list(codes)
+    joined = _joined(several)
+    first = (several[-2 - code][0] if code < NOTHING else code for code in codes)
+    return [joined.get(code, code) for code in first]
+
+
+def _joined(several: Sequence[Reading]) -> dict[int, int]:
+    """Each class that shares a text with another → one representative of all that hang together."""
+    parent: dict[int, int] = {}
+
+    def root(item: int) -> int:
+        while parent.setdefault(item, item) != item:
+            parent[item] = parent[parent[item]]
+            item = parent[item]
+        return item
+
+    for classes in several:
+        for other in classes[1:]:
+            parent[root(other)] = root(classes[0])
+    return {item: root(item) for item in list(parent)}
+
+
 @dataclass(slots=True)
 class _Flow:
     """A maximum flow from rows with several readings (each with its count) to the rows of the key that are left."""

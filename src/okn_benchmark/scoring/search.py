@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypeAlias
 
-from okn_benchmark.scoring.cells import NOTHING, Column, KeyColumn
+from okn_benchmark.scoring.cells import Column
 from okn_benchmark.scoring.readings import Readings
+from okn_benchmark.scoring.rows import merged
 
 MOST_NODES: Final = 200_000
 _MOST_VISITS: Final = 5_000_000  # of rows: a node over many rows must not make the search long either
@@ -148,7 +149,7 @@ class Search:
         found = self._codes.get(pair)
         if found is None:
             column = self.readings.key[pair[0]]
-            if isinstance(column, KeyColumn) and column.mixed:
+            if column.mixed:
                 self._read_mixed(pair[0], column)
                 return self._codes[pair]
             want = [row[pair[0]] for row in self._wanted]
@@ -158,24 +159,6 @@ class Search:
     def _read_mixed(self, want: int, column: Column) -> None:
         """In a column of mixed kinds, classes that one text may stand for count as one: the bound stays a bound."""
         read = [column.read([row[have] for row in self._given]) for have in range(len(self.readings.columns))]
-        joined = _joined(column.several)
-        wanted = [joined.get(row[want], row[want]) for row in self._wanted]
+        wanted = merged([row[want] for row in self._wanted], column.several)
         for have, codes in enumerate(read):
-            first = [column.several[-2 - code][0] if code < NOTHING else code for code in codes]
-            self._codes[want, have] = wanted, [joined.get(code, code) for code in first]
-
-
-def _joined(several: Sequence[tuple[int, ...]]) -> dict[int, int]:
-    """Each class that shares a text with another → one representative of all that hang together."""
-    parent: dict[int, int] = {}
-
-    def root(item: int) -> int:
-        while parent.setdefault(item, item) != item:
-            parent[item] = parent[parent[item]]
-            item = parent[item]
-        return item
-
-    for classes in several:
-        for other in classes[1:]:
-            parent[root(other)] = root(classes[0])
-    return {item: root(item) for item in list(parent)}
+            self._codes[want, have] = wanted, merged(codes, column.several)

@@ -8,6 +8,7 @@ from okn_benchmark.scoring.number import ARITHMETIC, value_of
 from okn_benchmark.table import Cell
 
 _SAME: Final = Decimal("0.001")
+_MEASURED: Final = Context(prec=12, traps=[])
 _SMALLEST: Final = Decimal("1e-30")
 _LARGEST: Final = Decimal("1e30")
 _KNOWN: Final = frozenset(
@@ -44,7 +45,11 @@ def scaled(texts: Sequence[str], factor: Decimal) -> list[str]:
 
 def _times(text: str, factor: Decimal) -> str:
     value = value_of(text)
-    return text if value is None else str(Context(prec=15, traps=[]).multiply(value, factor))
+    if value is None:
+        return text
+    # A measured factor is no better than the printed numbers it was found from, so its product is cut before their end.
+    exact = len(factor.as_tuple().digits) <= 12
+    return str((ARITHMETIC if exact else _MEASURED).multiply(value, factor))
 
 
 def _factor(want: Sequence[Decimal], have: Sequence[Decimal]) -> Decimal | None:
