@@ -45,7 +45,8 @@ def report(
     if html is not None:
         from okn_benchmark.jobs.pages import html_of
 
-        _put(reported, html, html_of(reported))
+        beside = str(html) != "-" and html.resolve().parent == root.resolve()
+        _put(reported, html, html_of(reported, linked=beside))
     if figures is not None:
         from okn_benchmark.jobs.pages import write_figures
 

@@ -6,14 +6,16 @@ from typing import Any, Final, TypeAlias
 from urllib.parse import quote
 
 from okn_benchmark.report.csvs import notes
-from okn_benchmark.report.detail import Evidence, Limits, Marked, cut, timeline
+from okn_benchmark.report.detail import Evidence, Limits, Marked, cut, cut_said, timeline
 from okn_benchmark.report.tally import QuestionRow, agent_s, guard_names, scored, trap_names
 from okn_benchmark.report.view import QuestionView, ReportView
 from okn_benchmark.report.words import number, plural, tally, whole
 from okn_benchmark.runs.shapes import AttemptResult
 
 Lookup: TypeAlias = Callable[[str, str, int, Limits], Evidence]
-"""Reads the evidence of (record, condition, attempt), cut to the limits as it is read."""
+"""Reads the evidence of (record, condition, attempt), no more of it than the limits allow."""
+Prompt: TypeAlias = Callable[[str, str, int], str | None]
+"""Reads the prompt of (record, condition, attempt)."""
 
 FULL_BYTES: Final = 60_000
 """An attempt shown with all limits at their widest takes about this much."""
@@ -79,7 +81,7 @@ def _sign(attempt: AttemptResult, anchor: str) -> Sign:
 
 
 def question_values(
-    question: QuestionView, place: int, view: ReportView, lookup: Lookup, limits: Limits
+    question: QuestionView, place: int, view: ReportView, prompt: Prompt
 ) -> tuple[list[tuple[QuestionRow, list[Each]]], list[dict[str, str]]]:
     """The attempts of a question by condition, and its prompts, each distinct text once."""
     columns = {row.about.name: column for column, row in enumerate(view.conditions)}
@@ -95,7 +97,7 @@ def question_values(
             for attempt in row.attempts
         ]
         rows.append((row, each))
-        first = lookup(row.record, row.condition, each[0].result.attempt, limits).prompt
+        first = prompt(row.record, row.condition, each[0].result.attempt)
         if first:
             prompts.setdefault(first, []).append(row.condition)
     shown = [{"text": text[:20_000], "where": _where(names, len(question.rows))} for text, names in prompts.items()]
@@ -114,9 +116,8 @@ def shrink(limits: Limits, budget: int) -> Limits:
     return limits
 
 
-def attempt_values(each: Each, lookup: Lookup, limits: Limits, *, linked: bool) -> dict[str, Any]:
+def attempt_values(each: Each, evidence: Evidence, limits: Limits, *, linked: bool) -> dict[str, Any]:
     """What the template of one attempt needs."""
-    evidence = lookup(each.record, each.condition, each.result.attempt, limits)
     marked = None if evidence.marked is None else cut(evidence.marked, limits)
     calls = timeline(evidence.calls, limits)
     ends = [(c.at_s or 0.0) + (c.elapsed_s or 0.0) for c in calls]
@@ -129,7 +130,7 @@ def attempt_values(each: Each, lookup: Lookup, limits: Limits, *, linked: bool) 
         "calls": calls,
         "total_calls": len(evidence.calls),
         "line_s": max(ends, default=0.0),
-        "said": evidence.said,
+        "said": cut_said(evidence.said, limits),
         "folder": evidence.folder,
         "files": [
             {"name": name, "href": quote(f"{evidence.folder}/{name}")} for name in (evidence.files if linked else ())

@@ -24,14 +24,21 @@ def of_condition(row: ConditionRow) -> list[str]:
     ]
 
 
+def blocked_words(row: ConditionRow) -> str:
+    """How many attempts were blocked and why, with the rate's bounds where anything was measured."""
+    words = (
+        f"{sum(row.blocked.values())} of {row.recorded} attempts blocked ({tally(row.blocked)}): "
+        f"{listed(row.blocked_reasons, 3)}"
+    )
+    if row.exact is None:
+        return f"{words}; nothing was measured"
+    return f"{words}; were all of them wrong or right, the rate would be {number(row.worst)} to {number(row.best)}"
+
+
 def _missing(row: ConditionRow) -> list[str]:
     out = []
     if row.blocked:
-        out.append(
-            f"{sum(row.blocked.values())} of {row.recorded} attempts blocked ({tally(row.blocked)}): "
-            f"{listed(row.blocked_reasons, 3)}; with all of them wrong or right the rate would be "
-            f"{number(row.worst)} to {number(row.best)}"
-        )
+        out.append(blocked_words(row))
     if row.recorded < row.planned:
         out.append(f"{row.recorded} of {row.planned} planned attempts recorded")
     return out

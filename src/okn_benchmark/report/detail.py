@@ -49,6 +49,8 @@ class Said:
     what: str
     text: str
     chars: int
+    left_out: int = 0
+    """For a gap: how many entries it stands for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +100,6 @@ class Evidence:
     marked: Marked | None = None
     calls: tuple[Call, ...] = ()
     said: tuple[Said, ...] = ()
-    prompt: str | None = None
     folder: str | None = None
     """The attempt's folder, relative to the root."""
     files: tuple[str, ...] = ()
@@ -156,13 +157,30 @@ def _clock(text: str) -> float | None:
 
 def read_said(lines: Iterable[bytes | str], limits: Limits) -> tuple[Said, ...]:
     """The conversation of a host's event stream, one entry per block; lines that are no events are passed over."""
-    found = list(_said(lines, limits.said_chars))
-    if len(found) <= limits.said:
-        return tuple(found)
-    head = limits.said // 2
-    tail = limits.said - head
-    gap = Said(who="", what="left out", text=f"{len(found) - limits.said} entries between are not shown", chars=0)
-    return (*found[:head], gap, *found[-tail:])
+    return cut_said(tuple(_said(lines, limits.said_chars)), limits)
+
+
+def cut_said(said: tuple[Said, ...], limits: Limits) -> tuple[Said, ...]:
+    """The beginning and the end of a conversation, each entry cut, what is left out counted."""
+    gone = sum(entry.left_out for entry in said)
+    kept = [entry for entry in said if not entry.left_out]
+    if len(kept) > limits.said:
+        gone += len(kept) - limits.said
+        head = limits.said // 2
+        kept = [*kept[:head], *kept[head - limits.said :]]
+    shown = [_shorter(entry, limits.said_chars) for entry in kept]
+    if not gone:
+        return tuple(shown)
+    gap = Said(who="", what="left out", text=f"{gone} entries between are not shown", chars=0, left_out=gone)
+    middle = len(shown) // 2
+    return (*shown[:middle], gap, *shown[middle:])
+
+
+def _shorter(said: Said, limit: int) -> Said:
+    if len(said.text) <= limit + 40:
+        return said
+    text = f"{said.text[:limit]}… (+{max(said.chars - limit, 0):,} characters)"
+    return Said(who=said.who, what=said.what, text=text, chars=said.chars)
 
 
 def _said(lines: Iterable[bytes | str], limit: int) -> Iterator[Said]:
@@ -193,9 +211,8 @@ def _entry(who: str, block: dict[str, Any], limit: int) -> Said:
             text = _result_text(block.get("content"))
         case _:
             text = json.dumps(block, ensure_ascii=False)
-    shown = visible(text[:limit])
-    more = f"… (+{len(text) - limit:,} characters)" if len(text) > limit else ""
-    return Said(who=who, what=what.replace("_", " "), text=shown + more, chars=len(text))
+    said = Said(who=who, what=what.replace("_", " "), text=visible(text[: limit * 2]), chars=len(text))
+    return _shorter(said, limit)
 
 
 def _result_text(content: Any) -> str:

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from okn_benchmark.report import plots, prose, words
 from okn_benchmark.report.about import ORACLE_HOST
-from okn_benchmark.report.attempts import Lookup, attempt_values, grid, question_values, shrink
+from okn_benchmark.report.attempts import Each, Lookup, Prompt, attempt_values, grid, question_values, shrink
 from okn_benchmark.report.detail import MARKS, Limits
 from okn_benchmark.report.trust import cards
 from okn_benchmark.report.view import QuestionView, ReportView
@@ -42,8 +42,16 @@ class Extras:
     """Whether the page lies in the root, so that links to the files beside it lead somewhere."""
 
 
-def page(view: ReportView, lookup: Lookup, extras: Extras | None = None) -> str:
-    """The page. ``lookup(record, condition, attempt, limits)`` reads one attempt's evidence when its turn comes."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """Reads what one attempt left, when its turn on the page comes."""
+
+    evidence: Lookup
+    prompt: Prompt
+
+
+def page(view: ReportView, reading: Reading, extras: Extras | None = None) -> str:
+    """The page. The same root gives the same bytes."""
     extras = extras or Extras()
     budget = min(LARGEST_ATTEMPT, WHOLE_BYTES // max(1, view.attempts))
     reach = plots.forest_reach(view.contrasts)
@@ -70,20 +78,22 @@ def page(view: ReportView, lookup: Lookup, extras: Extras | None = None) -> str:
             strips=plots.strips(view),
             sources=[(row.about.name, prose.provenance(row)) for row in view.conditions],
             cut_down=budget < LARGEST_ATTEMPT // 4,
-            attempts="".join(_question(q, n, view, lookup, extras, budget) for n, q in enumerate(view.questions)),
+            attempts="".join(_question(q, n, view, reading, extras, budget) for n, q in enumerate(view.questions)),
             how_to_read=prose.HOW_TO_READ,
         )
     )
 
 
-def _question(question: QuestionView, place: int, view: ReportView, lookup: Lookup, extras: Extras, budget: int) -> str:
+def _question(
+    question: QuestionView, place: int, view: ReportView, reading: Reading, extras: Extras, budget: int
+) -> str:
     start = shrink(Limits(), budget)
-    values, prompts = question_values(question, place, view, lookup, start)
+    values, prompts = question_values(question, place, view, reading.prompt)
     arms = [
         {
             "condition": row.condition,
             "words": prose.of(row.exact) + " exact" if row.measured else "measured nothing",
-            "attempts": "".join(_attempt(each, lookup, extras, start, budget) for each in attempts),
+            "attempts": "".join(_attempt(each, reading.evidence, extras, start, budget) for each in attempts),
         }
         for row, attempts in values
     ]
@@ -100,11 +110,12 @@ def _question(question: QuestionView, place: int, view: ReportView, lookup: Look
     )
 
 
-def _attempt(each: Any, lookup: Lookup, extras: Extras, limits: Limits, budget: int) -> str:
+def _attempt(each: Each, lookup: Lookup, extras: Extras, limits: Limits, budget: int) -> str:
     """One attempt, shown with less and less until it fits."""
     template = _environment().get_template("attempt.html.j2")
+    evidence = lookup(each.record, each.condition, each.result.attempt, limits)
     for _ in range(6):
-        made = template.render(attempt_values(each, lookup, limits, linked=extras.linked))
+        made = template.render(attempt_values(each, evidence, limits, linked=extras.linked))
         if len(made.encode()) <= budget:
             break
         limits = limits.smaller()

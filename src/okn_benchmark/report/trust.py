@@ -4,9 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from okn_benchmark.report.about import ORACLE_HOST
+from okn_benchmark.report.cautions import blocked_words
 from okn_benchmark.report.tally import ConditionRow
 from okn_benchmark.report.view import ReportView
-from okn_benchmark.report.words import listed, number, one_line, tally, whole
+from okn_benchmark.report.words import listed, one_line, tally, whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,12 +63,7 @@ def _drift_card(view: ReportView) -> Card:
 
 
 def _blocked(row: ConditionRow) -> list[str]:
-    out = []
-    if row.blocked:
-        out.append(
-            f"{sum(row.blocked.values())} of {row.recorded} ({tally(row.blocked)}): {listed(row.blocked_reasons, 3)}; "
-            f"were all of them wrong or right, the rate would be {number(row.worst)} to {number(row.best)}"
-        )
+    out = [blocked_words(row)] if row.blocked else []
     if row.recorded < row.planned:
         out.append(f"{row.recorded} of {row.planned} planned attempts recorded")
     return out
