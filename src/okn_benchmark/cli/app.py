@@ -80,11 +80,5 @@ def build() -> typer.Typer:
         console.settle(quiet=quiet)
 
     for stage in STAGES:
-        try:
-            module = import_module(f"okn_benchmark.cli.{stage}")
-        except ModuleNotFoundError as missing:  # TEMPORARY while the parts are being built
-            if not str(missing.name).startswith("okn_benchmark"):
-                raise
-            continue
-        module.register(app)
+        import_module(f"okn_benchmark.cli.{stage}").register(app)
     return app

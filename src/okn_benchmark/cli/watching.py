@@ -62,6 +62,12 @@ def watcher(sweep: "Sweep") -> Iterator[Callable[[SweepEvent], None]]:
         yield screen.hear
 
 
+def watch_lines(sweep: "Sweep") -> Callable[[SweepEvent], None]:
+    """One line per attempt, whatever the screen: for sweeps too short to watch."""
+    console.tell(f"{sweep.corpus.source} · {sweep.condition}")
+    return _Lines().hear
+
+
 @dataclass(slots=True)
 class _Lines:
     tally: Tally = field(default_factory=Tally)

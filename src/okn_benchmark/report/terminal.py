@@ -1,6 +1,6 @@
 """Tables for a terminal. Everything is plain text to rich: a stranger's square brackets style nothing."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from rich.box import SIMPLE_HEAD
@@ -21,7 +21,11 @@ PIPE_WIDTH = 160
 
 def show(view: ReportView, stream: TextIO, *, plain: bool, width: int | None = None) -> None:
     """Print the report to ``stream``; a pipe gets 160 columns and no colour."""
-    console = Console(
+    _console(stream, plain=plain, width=width).print(rendered(view))
+
+
+def _console(stream: TextIO, *, plain: bool, width: int | None = None) -> Console:
+    return Console(
         file=stream,
         no_color=plain,
         highlight=False,
@@ -29,7 +33,27 @@ def show(view: ReportView, stream: TextIO, *, plain: bool, width: int | None = N
         width=width or (PIPE_WIDTH if not stream.isatty() else None),
         force_terminal=None if not plain else False,
     )
-    console.print(rendered(view))
+
+
+def show_brief(views: Sequence[ReportView], stream: TextIO, *, plain: bool) -> None:
+    """One line per condition of several roots: enough to see that all went well, or where it did not."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("root", no_wrap=True)
+    table.add_column("condition", overflow="fold")
+    for name in ("exact", "95 %", "F1", "queries", "s"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for view in views:
+        for place, row in enumerate(view.conditions):
+            _add(table, view.title if place == 0 else "", row.about.name, *_brief(row))
+    _console(stream, plain=plain).print(table)
+
+
+def _brief(row: ConditionRow) -> list[str | Text]:
+    if row.exact is None:
+        return ["measured nothing", *[DASH] * 4]
+    exact = Text(f"{row.exact.hits}/{row.exact.attempts}", style="bold")
+    queries, wall = (prose.average(row.measures[name], row.measured) for name in ("queries_ok", "wall_s"))
+    return [exact, span(row.exact.interval), number(row.f1.value), queries, wall]
 
 
 def rendered(view: ReportView) -> RenderableType:
