@@ -7,8 +7,8 @@ in a column of mixed kinds, a negative code for several classes: ``5`` is the in
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Final, Protocol
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final, Protocol, TypeAlias
 
 from okn_benchmark.scoring.iri import IriRule
 from okn_benchmark.scoring.moment import date_key, moment_key
@@ -17,6 +17,8 @@ from okn_benchmark.scoring.settings import Guard, Settings, shown
 from okn_benchmark.table import XSD, Cell, Term
 
 NOTHING: Final = -1
+
+_Finder: TypeAlias = Callable[[str], Sequence[str]]
 
 _EXACT: Final = frozenset(
     XSD + name
@@ -130,6 +132,9 @@ class KeyColumn:
         classes = {cell: self._enter(self._key(cell, numbers.get(cell))) for cell in distinct}
         self.classes = [classes[cell] for cell in cells]
         self.guards = tuple(self._guards(name, distinct))
+        readers = list(self._readers())
+        self._finders = [find for find, _ in readers]
+        self._literal_finders = [find for find, decorated in readers if decorated]
         self._given = {lexical(cell): self._given_code(cell, number) for cell, number in classes.items()}
 
     @property
@@ -171,14 +176,14 @@ class KeyColumn:
             )
 
     def _given_code(self, cell: Cell, number: int) -> int:
-        return self._code(self._hits(lexical(cell))) if self.mixed else number
+        return self._code(self._hits(lexical(cell), self._finders)) if self.mixed else number
 
     def _read(self, text: str) -> int:
-        hits = self._hits(text)
-        if not hits:
+        hits = self._hits(text, self._finders)
+        if not hits and text.startswith('"'):
             inner = undecorated(text)
             if inner is not None:
-                hits = self._hits(inner, literal=True)
+                hits = self._hits(inner, self._literal_finders)
         return self._code(hits)
 
     def _code(self, hits: tuple[int, ...]) -> int:
@@ -189,30 +194,52 @@ class KeyColumn:
             self.several.append(hits)
         return code
 
-    def _hits(self, text: str, *, literal: bool = False) -> tuple[int, ...]:
+    def _hits(self, text: str, finders: Iterable[_Finder]) -> tuple[int, ...]:
         """The classes of the column that a text may stand for, each once."""
-        found = [self._ids[key] for key in self._keys(text, literal=literal) if key in self._ids]
+        ids = self._ids
+        found = [ids[key] for find in finders for key in find(text) if key in ids]
         return tuple(sorted(set(found))) if len(found) > 1 else tuple(found)
 
-    def _keys(self, text: str, *, literal: bool) -> Iterator[str]:
+    def _readers(self) -> Iterator[tuple[_Finder, bool]]:
+        """How a text is read in a column of these kinds, and whether a decorated one is read so too."""
         tags = self._tags
-        if not literal:
-            if not text:
-                yield "0"
-            if self._iris is not None:
-                yield from self._iris.keys(text)
-            if "_" in tags:
-                yield "_" + text.removeprefix("_:")
-        if self._numbers is not None and (number := canonical(text)) is not None:
-            yield from self._numbers.keys(number)
-        if "n" in tags and (named := named_number(text)) is not None:
-            yield "n" + named
-        if "b" in tags and (truth := _TRUTHS.get(text.lower() if len(text) < 6 else text)) is not None:
-            yield truth
-        if "m" in tags and (moment := date_key(text) or moment_key(text)) is not None:
-            yield "m" + moment
-        if "t" in tags:
-            yield "t" + plain_text(text)
+        if "0" in tags:
+            yield _unbound_keys, False
+        if self._iris is not None:
+            yield self._iris.keys, False
+        if "_" in tags:
+            yield _blank_keys, False
+        if self._numbers is not None:
+            yield self._numbers.keys, True
+        for tag, find in (("n", _named_keys), ("b", _truth_keys), ("m", _moment_keys), ("t", _text_keys)):
+            if tag in tags:
+                yield find, True
+
+
+def _unbound_keys(text: str) -> Sequence[str]:
+    return () if text else ("0",)
+
+
+def _blank_keys(text: str) -> Sequence[str]:
+    return ("_" + text.removeprefix("_:"),)
+
+
+def _named_keys(text: str) -> Sequence[str]:
+    named = named_number(text)
+    return () if named is None else ("n" + named,)
+
+
+def _truth_keys(text: str) -> Sequence[str]:
+    return (_TRUTHS.get(text.lower(), "b?"),) if len(text) < 6 else ()
+
+
+def _moment_keys(text: str) -> Sequence[str]:
+    moment = date_key(text) or moment_key(text)
+    return () if moment is None else ("m" + moment,)
+
+
+def _text_keys(text: str) -> Sequence[str]:
+    return ("t" + plain_text(text),)
 
 
 def _number(cell: Cell) -> tuple[str, bool] | None:

@@ -74,12 +74,13 @@ def assign(readings: Readings, seeds: Sequence[Order] = ()) -> Assignment:
     if sequential is not None:
         return Assignment(order=sequential, matched=len(readings.columns[0]))
     own = tuple(range(len(readings.key)))
-    best = max(((readings.overlap(order), order) for order in dict.fromkeys((own, *seeds))), key=lambda pair: pair[0])
-    most = min(len(readings.key[0].classes), len(readings.columns[0]))
-    if best[0] == most or len(own) == 1:
-        return Assignment(order=best[1], matched=best[0])
-    search = Search(readings=readings, best=best[0], goal=most)
+    if len(own) == 1:
+        return Assignment(order=own, matched=readings.overlap(own))
+    best, order = max(((readings.overlap(seed), seed) for seed in seeds), default=(0, own))
+    search = Search(readings=readings, best=best, goal=min(len(readings.key[0].classes), len(readings.columns[0])))
     search.run()
-    if search.pairs is None:
-        return Assignment(order=best[1], matched=best[0], exhausted=search.exhausted)
-    return Assignment(order=tuple(have for _, have in search.pairs), matched=search.best, exhausted=search.exhausted)
+    if search.pairs is not None:
+        best, order = search.best, tuple(have for _, have in search.pairs)
+    if order != own and readings.reaches(own, best):
+        order = own
+    return Assignment(order=order, matched=best, exhausted=search.exhausted)

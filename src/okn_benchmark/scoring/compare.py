@@ -74,7 +74,7 @@ def compare(key: Key, answer: Answer) -> Comparison:
     """Compare an answer with a key in both tiers."""
     texts = columns_of(answer)
     strict = tier(key.strict, key.table, answer, texts)
-    seeds = () if strict.order is None else (strict.order,)
+    seeds = (strict.order,) if strict.order is not None and strict.matched else ()
     return Comparison(
         strict=strict,
         normalized=tier(key.normalized, key.table, answer, texts, seeds),

@@ -4,17 +4,18 @@ Never changes a score. All labels that apply are listed in the order of the cont
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from itertools import islice
-from typing import Any, Final
+from itertools import islice, product
+from typing import Any, Final, TypeAlias
 
 from okn_benchmark.jsonio import JsonObject
 from okn_benchmark.scoring.answer import Answer
 from okn_benchmark.scoring.cells import NOTHING, Classes, Column, KeyColumn
+from okn_benchmark.scoring.columns import by_name
 from okn_benchmark.scoring.compare import Comparison, Key, tier
-from okn_benchmark.scoring.readings import Readings
+from okn_benchmark.scoring.readings import Order, Readings
 from okn_benchmark.scoring.relaxed import Nearest, by_local_name, without_case
 from okn_benchmark.scoring.rows import Codes, merged, overlap
 from okn_benchmark.scoring.search import Pair, Search
@@ -28,6 +29,8 @@ LABELS: Final = (
 """Every label, in the order in which they are listed and counted."""
 
 _LOOSER: Final = tuple(Decimal(text) for text in ("0.001", "0.002", "0.005", "0.01", "0.02", "0.05", "0.1"))
+_Loosen: TypeAlias = Callable[[KeyColumn, Sequence[Cell]], Column]
+_TRIED: Final = 4  # rows looked at before a search
 _MOST_SLIPS: Final = 64  # pairs of columns tried for a factor
 
 
@@ -111,63 +114,98 @@ class _Repairs:
             yield "superset", {"extra": answer_rows - key_rows}
 
     def _cells(self) -> Iterator[tuple[str, JsonObject]]:
-        cells = list(zip(*self.key.table.rows, strict=True))
-        named = list(zip(self.key.normalized, cells, strict=True))
-        if self._exact([by_local_name(column, own) for column, own in named]):
+        if self._exact(by_local_name):
             yield "iri_form", {}
-        if self._exact([without_case(column, own) for column, own in named]):
+        if self._exact(without_case):
             yield "case", {}
-        tolerance = self._tolerance(named)
+        tolerance = self._tolerance()
         if tolerance is not None:
             yield "rounding", {"rel_tol": float(tolerance)}
-        slip = self._slip(cells)
+        slip = next(self._slips(), None)
         if slip is not None:
             yield "units", slip
         if self._pooled():
             yield "swapped_cells", {}
 
-    def _exact(self, columns: Sequence[Column], texts: Sequence[Sequence[str]] | None = None) -> bool:
-        found = tier(columns, self.key.table, self.answer, self.seen.texts if texts is None else texts)
-        return found.matched == self.seen.key_rows == self.seen.answer_rows
+    def _exact(self, loosen: _Loosen) -> bool:
+        """Whether every row matches when columns are read more loosely."""
+        order = self._order()
+        if order is None:
+            return self._search([loosen(*pair) for pair in self._columns_with_cells()], self.seen.texts)
+        given = self.seen.normalized.codes or ()
+        failing = [want for want, codes in enumerate(given) if NOTHING in codes] or range(len(given))
+        columns: list[Column] = list(self.key.normalized)
+        known = {(want, have): list(given[want]) for want, have in enumerate(order) if want not in failing}
+        for want, pair in enumerate(self._columns_with_cells()):
+            if want in failing:
+                columns[want] = loosen(*pair)
+                first = given[want].index(NOTHING) if NOTHING in given[want] else 0
+                if columns[want].read([self.seen.texts[order[want]][first]]) == [NOTHING]:
+                    return False
+        return Readings(columns, self.seen.texts, known).reaches(order, self.seen.key_rows)
 
-    def _tolerance(self, named: Sequence[tuple[KeyColumn, Sequence[Cell]]]) -> Decimal | None:
+    def _search(self, columns: Sequence[Column], texts: Sequence[Sequence[str]]) -> bool:
+        """The same where no order of columns is known: a few rows are looked at before all are."""
+        some = range(0, self.seen.answer_rows, max(1, self.seen.answer_rows // _TRIED))
+        if not all(_readable(columns, [column[row] for column in texts]) for row in some):
+            return False
+        return tier(columns, self.key.table, self.answer, texts).matched == self.seen.key_rows
+
+    def _order(self) -> Order | None:
+        """The order of columns to keep; None where names say nothing and no row matched, so that none is known."""
+        named = by_name(self.key.table.columns, self.answer.columns)
+        return self.seen.normalized.order if named is not None or self.seen.normalized.matched else None
+
+    def _columns_with_cells(self) -> Iterator[tuple[KeyColumn, Sequence[Cell]]]:
+        return zip(self.key.normalized, zip(*self.key.table.rows, strict=True), strict=True)
+
+    def _tolerance(self) -> Decimal | None:
         """The smallest looser tolerance that makes the answer exact."""
 
         def fits(tolerance: Decimal) -> bool:
-            return self._exact([Nearest(column, own, tolerance) for column, own in named])
+            return self._exact(lambda column, cells: Nearest(column, cells, tolerance))
 
-        if not fits(_LOOSER[-1]):
-            return None
-        return next(tolerance for tolerance in _LOOSER if fits(tolerance))
+        return next(filter(fits, _LOOSER)) if fits(_LOOSER[-1]) else None
 
-    def _slip(self, cells: Sequence[Sequence[Cell]]) -> JsonObject | None:
+    def _slips(self) -> Iterator[dict[str, Any]]:
         """The column and the factor that repair the answer."""
-        return next(islice(self._slips(cells), 1), None)
-
-    def _slips(self, cells: Sequence[Sequence[Cell]]) -> Iterator[dict[str, Any]]:
-        texts = self.seen.texts
-        pairs = ((want, have) for want in range(len(cells)) for have in range(len(texts)))
+        texts, order = self.seen.texts, self._order()
+        cells = list(zip(*self.key.table.rows, strict=True))
+        pairs = product(range(len(cells)), range(len(texts))) if order is None else enumerate(order)
         for want, have in islice(pairs, _MOST_SLIPS):
             for factor in factors(cells[want], texts[have]):
                 repaired = [scaled(column, factor) if at == have else column for at, column in enumerate(texts)]
-                if self._exact(self.key.normalized, repaired):
+                if self._repaired(repaired, order):
                     yield {"column": self.answer.columns[have], "factor": float(factor)}
+
+    def _repaired(self, texts: Sequence[Sequence[str]], order: Order | None) -> bool:
+        if order is None:
+            return self._search(self.key.normalized, texts)
+        return Readings(self.key.normalized, texts).reaches(order, self.seen.key_rows)
 
     def _pooled(self) -> bool:
         """Exact if each row were a bag of cells, whatever the columns."""
         width = len(self.key.table.columns)
+        for codes, column in zip(self.seen.normalized.codes or (), self._order() or (), strict=False):
+            if NOTHING in codes and not _readable(self.key.normalized, [self.seen.texts[column][codes.index(NOTHING)]]):
+                return False
         pool = Table(("cell",), tuple((cell,) for row in self.key.table.rows for cell in row))
-        column = Key(pool, self.key.settings).normalized[0]
-        codes = column.read([text for row in self.answer.rows for text in row])
+        pooled = Key(pool, self.key.settings).normalized[0]
+        codes = pooled.read([text for row in self.answer.rows for text in row])
         if NOTHING in codes:
             return False
-        return _bags(merged(column.classes, column.several), width) == _bags(merged(codes, column.several), width)
+        return _bags(merged(pooled.classes, pooled.several), width) == _bags(merged(codes, pooled.several), width)
 
 
 @dataclass(frozen=True, slots=True)
 class _Fixed:
     classes: list[int]
     several: Sequence[tuple[int, ...]]
+
+
+def _readable(columns: Sequence[Column], texts: Sequence[str]) -> bool:
+    """Whether each text is known to one of the columns at least."""
+    return all(any(column.read([text]) != [NOTHING] for column in columns) for text in texts)
 
 
 def _bags(codes: Sequence[int], width: int) -> list[list[int]]:

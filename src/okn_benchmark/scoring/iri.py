@@ -4,7 +4,7 @@ A candidate with ``://`` is compared whole. Only a candidate without it is read 
 relative tail, or a CURIE. Where two IRIs of one reference column share a short form, the column reads none.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from okn_benchmark.scoring.settings import Guard, shown
@@ -51,23 +51,24 @@ class IriRule:
         """The class of a reference IRI."""
         return "u" + folded(iri)
 
-    def keys(self, text: str) -> Iterator[str]:
+    def keys(self, text: str) -> Sequence[str]:
         """The classes a candidate may stand for."""
         bare = folded(text)
-        yield "u" + bare
-        if bare and "://" not in bare:
-            named = self._names.get(bare) or self._under_tail(bare) or self._curie(bare)
-            if named is not None:
-                yield "u" + named
+        if not bare or "://" in bare:
+            return ("u" + bare,)
+        named = self._names.get(bare) or self._curie(bare) or self._under_tail(bare)
+        return ("u" + bare,) if named is None else ("u" + bare, "u" + named)
 
     def _under_tail(self, short: str) -> str | None:
+        if "/" not in short and not self._tails:
+            return None
         tail = _last_tail("/" + short)
         iri = self._tails.get(tail) or self._names.get(tail)
         return iri if iri is not None and iri.endswith("/" + short) else None
 
     def _curie(self, short: str) -> str | None:
-        prefix, _, local = short.partition(":")
-        if not prefix or not local or len(prefix) > _LONGEST_PREFIX:
+        prefix, colon, local = short.partition(":")
+        if not colon or not prefix or not local or len(prefix) > _LONGEST_PREFIX:
             return None
         return next((iri for iri in self._denoted(prefix, local)), None)
 

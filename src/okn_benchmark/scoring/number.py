@@ -7,7 +7,7 @@ exponent, and hashes of chosen strings cannot be made to collide.
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN, Context, Decimal
 from functools import cache
 from itertools import pairwise
@@ -91,9 +91,11 @@ class NumberRule:
         self._tolerance = Decimal(str(settings.numeric_rel_tol))
         self._steps: list[tuple[Decimal, str]] = []
         seen = set(numbers)
+        self._exact = any(not tolerant for _, tolerant in seen)
         self._whole = [number for number, tolerant in seen if tolerant and is_integral(number)]
         self._whole_steps: list[tuple[Decimal, str]] | None = None
         fractions = {number for number, tolerant in seen if tolerant and not is_integral(number)}
+        self._fractions = bool(fractions)
         if fractions:
             self._read_fractions(column, fractions, {number for number, _ in seen})
 
@@ -103,15 +105,18 @@ class NumberRule:
             return "i" + number
         return "d" + number if is_integral(number) else "r" + rounded(number, self._digits)
 
-    def keys(self, number: str) -> Iterator[str]:
-        """The classes a candidate number may stand for, whether or not the column has them."""
-        yield "i" + number
-        yield "d" + number
-        yield "r" + rounded(self._snapped(number), self._digits)
-        if self._whole and not is_integral(number):
-            near = self._near_whole(number)
-            if near is not None:
-                yield "d" + near
+    def keys(self, text: str) -> Sequence[str]:
+        """The classes a candidate may stand for, whether the column has them or not; none for what is no number."""
+        number = canonical(text)
+        if number is None:
+            return ()
+        keys = ["i" + number] if self._exact else []
+        if self._fractions:
+            keys.append("r" + rounded(self._snapped(number), self._digits))
+        if self._whole:
+            near = number if is_integral(number) else self._near_whole(number)
+            keys += ["d" + near] if near is not None else []
+        return keys
 
     def _read_fractions(self, column: str, fractions: set[str], every: set[str]) -> None:
         tight = _first_tight_pair(every, self._tolerance)

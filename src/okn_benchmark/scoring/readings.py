@@ -7,7 +7,8 @@ from typing import Final, TypeAlias
 from okn_benchmark.scoring.cells import NOTHING, Column
 from okn_benchmark.scoring.rows import is_ordered, overlap
 
-_SAMPLE: Final = 512
+_SAMPLE: Final = 16
+_PIECE: Final = 64
 
 Order: TypeAlias = tuple[int, ...]
 """For each column of the key, the position of a column of the answer."""
@@ -40,7 +41,31 @@ class Readings:
         """How many rows match."""
         return overlap(self.key, self.under(order))
 
-    def promise(self, want: int, have: int) -> float:
-        """The share of a sample of the column's texts that the key column knows."""
-        texts = self.columns[have][:: max(1, len(self.columns[have]) // _SAMPLE)]
-        return sum(code != NOTHING for code in self.key[want].read(texts)) / len(texts) if texts else 0.0
+    def promise(self, want: int, have: int) -> int:
+        """How many of a few texts of the column the key column knows."""
+        found = self._codes.get((want, have))
+        texts = self.columns[have]
+        step = max(1, len(texts) // _SAMPLE)
+        codes = self.key[want].read(texts[::step]) if found is None else found[::step]
+        return len(codes) - codes.count(NOTHING)
+
+    def known(self, want: int, have: int, at_least: int) -> list[int] | None:
+        """The codes of a pair; None once so many texts are unknown that fewer than ``at_least`` rows can match."""
+        found = self._codes.get((want, have))
+        if found is not None:
+            return found if len(found) - found.count(NOTHING) >= at_least else None
+        texts, codes, unknown = self.columns[have], [], 0
+        for start in range(0, len(texts), _PIECE):
+            piece = self.key[want].read(texts[start : start + _PIECE])
+            unknown += piece.count(NOTHING)
+            if len(texts) - unknown < at_least:
+                return None
+            codes += piece
+        self._codes[want, have] = codes
+        return codes
+
+    def reaches(self, order: Order, matched: int) -> bool:
+        """Whether an assignment matches at least so many rows."""
+        if any(self.known(want, have, matched) is None for want, have in enumerate(order)):
+            return False
+        return self.overlap(order) >= matched

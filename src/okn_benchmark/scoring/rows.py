@@ -27,10 +27,11 @@ def same_sequence(column: Classes, got: Sequence[int]) -> bool:
     """Whether a column of the answer matches a reference column row by row."""
     if len(column.classes) != len(got):
         return False
-    if not column.several:
+    several = column.several
+    if not several:
         return column.classes == got
     return all(
-        want == code or (code < NOTHING and want in column.several[-2 - code])
+        want == code or (code < NOTHING and want in several[-2 - code])
         for want, code in zip(column.classes, got, strict=True)
     )
 

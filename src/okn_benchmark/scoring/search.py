@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypeAlias
 
-from okn_benchmark.scoring.cells import Column
 from okn_benchmark.scoring.readings import Readings
 from okn_benchmark.scoring.rows import merged
 
@@ -50,9 +49,9 @@ class Search:
     _nodes: int = MOST_NODES
     _visits: int = _MOST_VISITS
     _wanted: list[tuple[int, ...]] = field(default_factory=list)
-    _given: list[tuple[str, ...]] = field(default_factory=list)
+    _given: list[int] = field(default_factory=list)
     _weights: _State = field(default_factory=lambda: _State(_Rows([], []), _Rows([], [])))
-    _codes: dict[Pair, tuple[list[int], list[int]]] = field(default_factory=dict)
+    _codes: dict[Pair, tuple[list[int], list[int]] | None] = field(default_factory=dict)
     _slots: list[list[Pair]] = field(default_factory=list)
 
     def run(self) -> None:
@@ -61,9 +60,13 @@ class Search:
         if max(len(key), len(columns)) > _WIDEST:
             self.exhausted = True
             return
+        if self.best >= self.goal:
+            return
         wanted = Counter(zip(*(column.classes for column in key), strict=True))
         given = Counter(zip(*columns, strict=True))
-        self._wanted, self._given = list(wanted), list(given)
+        self._wanted = list(wanted)
+        first = dict(zip(reversed(list(zip(*columns, strict=True))), range(len(columns[0]) - 1, -1, -1), strict=True))
+        self._given = [first[row] for row in given]
         self._weights = _State(_Rows(list(wanted.values()), []), _Rows(list(given.values()), []))
         # Enough for one dive over the whole table, however large; from there on the budget is a constant.
         self._visits += 2 * min(len(key), len(columns)) * (len(wanted) + len(given))
@@ -82,7 +85,7 @@ class Search:
             else [[(want, have) for want in wide] for have in narrow]
         )
         promise = {pair: self.readings.promise(*pair) for pairs in slots for pair in pairs}
-        ranked = [sorted(pairs, key=lambda pair: -promise[pair]) for pairs in slots]
+        ranked = [sorted(pairs, key=lambda pair: (-promise[pair], pair[0] != pair[1])) for pairs in slots]
         return sorted(ranked, key=lambda pairs: sum(promise[pair] > 0 for pair in pairs))
 
     def _extend(self, chosen: tuple[Pair, ...], state: _State, bound: int) -> None:
@@ -94,7 +97,8 @@ class Search:
             if self._spent(state):
                 return
             total, narrowed = self._narrow(state, pair)
-            if total == bound > self.best:  # lost no row: no sibling can do better, so its subtree comes first
+            if total > self.best and (total == bound or not later):
+                # It lost no row, so no sibling can do better; or it is the likeliest, and a quick dive gives a bound.
                 self._extend((*chosen, pair), narrowed, total)
             elif total > self.best:
                 later.append((total, pair, narrowed))
@@ -126,7 +130,10 @@ class Search:
 
     def _narrow(self, state: _State, pair: Pair) -> tuple[int, _State]:
         """The rows that still match when a pair is added, and how many they are."""
-        want_codes, have_codes = self._coded(pair)
+        coded = self._coded(pair)
+        if coded is None:
+            return 0, _State(_Rows([], []), _Rows([], []))
+        want_codes, have_codes = coded
         groups: dict[tuple[int, int], int] = {}
         wanted = [groups.setdefault((g, want_codes[k]), len(groups)) for k, g in zip(*state.want, strict=True)]
         weight = [0] * len(groups)
@@ -144,21 +151,20 @@ class Search:
         want = _Rows([k for k, _ in kept], [group for _, group in kept])
         return sum(map(min, weight, found)), _State(want, have)
 
-    def _coded(self, pair: Pair) -> tuple[list[int], list[int]]:
-        """The codes of the distinct rows of both sides in one pair of columns."""
-        found = self._codes.get(pair)
-        if found is None:
-            column = self.readings.key[pair[0]]
-            if column.mixed:
-                self._read_mixed(pair[0], column)
-                return self._codes[pair]
-            want = [row[pair[0]] for row in self._wanted]
-            found = self._codes[pair] = want, column.read([row[pair[1]] for row in self._given])
-        return found
+    def _coded(self, pair: Pair) -> tuple[list[int], list[int]] | None:
+        """The codes of the distinct rows of both sides in a pair of columns; None for one that cannot beat the best.
 
-    def _read_mixed(self, want: int, column: Column) -> None:
-        """In a column of mixed kinds, classes that one text may stand for count as one: the bound stays a bound."""
-        read = [column.read([row[have] for row in self._given]) for have in range(len(self.readings.columns))]
-        wanted = merged([row[want] for row in self._wanted], column.several)
-        for have, codes in enumerate(read):
-            self._codes[want, have] = wanted, merged(codes, column.several)
+        In a column of mixed kinds, classes that one text may stand for count as one: the bound stays a bound.
+        """
+        if pair not in self._codes:
+            codes = self.readings.known(*pair, self.best + 1)
+            several = self.readings.key[pair[0]].several
+            self._codes[pair] = (
+                None
+                if codes is None
+                else (
+                    merged([row[pair[0]] for row in self._wanted], several),
+                    merged([codes[at] for at in self._given], several),
+                )
+            )
+        return self._codes[pair]

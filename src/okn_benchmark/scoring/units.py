@@ -1,6 +1,6 @@
 """A slip of units: one constant factor between a numeric column of the answer and one of the key."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Context, Decimal, localcontext
 from typing import Final
 
@@ -25,11 +25,9 @@ def factors(cells: Sequence[Cell], texts: Sequence[str]) -> Iterator[Decimal]:
 
     Where fewer than two different values speak for a factor, it must be one that people convert with.
     """
-    wanted = [value_of(cell.value) for cell in cells if cell is not None and cell.kind == "literal"]
-    given = [value_of(text) for text in texts if text]
-    want = sorted(value for value in wanted if value is not None)
-    have = sorted(value for value in given if value is not None)
-    if not want or len(want) != len(have) or len(wanted) != len(want) or len(given) != len(have):
+    want = _sorted(cell.value if cell.kind == "literal" else "?" for cell in cells if cell is not None)
+    have = None if want is None else _sorted(text for text in texts if text)
+    if want is None or have is None or len(want) != len(have):
         return
     for sign, other in ((1, have), (-1, [value.copy_negate() for value in reversed(have)])):
         with localcontext(ARITHMETIC):
@@ -41,6 +39,17 @@ def factors(cells: Sequence[Cell], texts: Sequence[str]) -> Iterator[Decimal]:
 def scaled(texts: Sequence[str], factor: Decimal) -> list[str]:
     """The texts with every number multiplied; the rest as it was."""
     return [_times(text, factor) for text in texts]
+
+
+def _sorted(texts: Iterable[str]) -> list[Decimal] | None:
+    """The values in order; None when a text is no number, or there is none."""
+    values = []
+    for text in texts:
+        value = value_of(text)
+        if value is None:
+            return None
+        values.append(value)
+    return sorted(values) or None
 
 
 def _times(text: str, factor: Decimal) -> str:
