@@ -37,6 +37,7 @@ UNSUPPORTED_VERSION: Final = -32022
 MESSAGE_BOUND: Final = 64 * 1024 * 1024
 """Bytes one message may have before it is thrown away unread."""
 _EDGE: Final = 2048
+_COMPACT: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 def kind_of(message: Mapping[str, Any]) -> Kind:
@@ -50,7 +51,7 @@ def kind_of(message: Mapping[str, Any]) -> Kind:
 
 def id_key(request_id: object) -> str:
     """A key under which an id can be kept; distinct for ids of distinct type."""
-    return json.dumps(request_id, sort_keys=True)
+    return str(request_id) if type(request_id) is int else json.dumps(request_id, sort_keys=True)
 
 
 def envelope_of(message: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -101,9 +102,8 @@ def tool_text(text: str, *, is_error: bool = False) -> Message:
 
 def encode(message: Mapping[str, Any]) -> bytes:
     """One line with its newline. Lone surrogates, legal in JSON, are escaped so that the bytes stay UTF-8."""
-    text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
     try:
-        return text.encode("utf-8") + b"\n"
+        return _COMPACT.encode(message).encode("utf-8") + b"\n"
     except UnicodeEncodeError:
         return json.dumps(message, separators=(",", ":")).encode("ascii") + b"\n"
 
@@ -111,7 +111,7 @@ def encode(message: Mapping[str, Any]) -> bytes:
 def decode(raw: bytes) -> list[Message] | None:
     """The messages in one line or body (a batch holds several), or None for anything else."""
     try:
-        value = json.loads(raw)
+        value = json.loads(raw.decode("utf-8"))
     except (ValueError, RecursionError):
         return None
     items = value if isinstance(value, list) else [value]

@@ -136,10 +136,10 @@ def public(profile: Profile) -> dict[str, Any]:
 
 
 def redactor(profile: Profile) -> Callable[[str], str]:
-    """A function that masks every secret of ``profile`` in a text."""
+    """A function that masks every secret of ``profile`` in a text; ``str`` itself where there is none."""
     secrets = sorted(set(_secrets(profile)), key=len, reverse=True)
     if not secrets:
-        return lambda text: text
+        return str
     pattern = re.compile("|".join(re.escape(secret) for secret in secrets))
     return lambda text: pattern.sub(_MASK, text)
 

@@ -23,18 +23,20 @@ def main() -> int:
 
 
 def _serve(launch: ProxyLaunch) -> int:
-    import asyncio
-
     from okn_benchmark.profile import load_profile
-    from okn_benchmark.proxy.serving import planned, serve
+    from okn_benchmark.proxy.front import Outlet
+    from okn_benchmark.proxy.plan import connect, planned
 
-    needs_profile = launch.level == "all-tools" and launch.profile is not None
-    profile = load_profile(launch.profile) if needs_profile and launch.profile is not None else None
+    profile = None if launch.level == "sparql-only" or launch.profile is None else load_profile(launch.profile)
     plan = planned(launch, profile)
     # Whatever a library prints belongs to stderr: stdout carries messages and nothing else.
     wire_out = os.dup(1)
     os.dup2(2, 1)
-    return asyncio.run(serve(plan, 0, wire_out))
+    outlet = Outlet(wire_out)
+    wire = connect(plan, outlet)  # a child process starts here, and the rest is loaded while it does
+    from okn_benchmark.proxy.serving import serve
+
+    return serve(plan, wire, outlet)
 
 
 def _record(launch: ProxyLaunch, error: OknBenchmarkError) -> None:

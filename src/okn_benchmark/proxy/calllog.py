@@ -7,21 +7,22 @@ the calls go on.
 import json
 import os
 import sys
+import time
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 from okn_benchmark.errors import OutsideFailure
-from okn_benchmark.files import replace_whole
 
 EVENTS_FILE: Final = "calls.jsonl"
 CALLS_FILE: Final = "calls.json"
+_COMPACT: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 def now_iso() -> str:
     """The wall clock as the log writes it."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    seconds, milliseconds = divmod(time.time_ns() // 1_000_000, 1000)
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{milliseconds:03d}Z"
 
 
 class CallLog:
@@ -47,24 +48,27 @@ class CallLog:
         """Write one event; returns when the line has reached the operating system."""
         if self._fd is None:
             return
-        clean = {"event": kind, "at": self._clock(), **{key: self._clean(value) for key, value in facts.items()}}
-        data = json.dumps(clean, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace") + b"\n"
+        if self._redact is not str:
+            facts = {key: self._clean(value) for key, value in facts.items()}
+        line = _COMPACT.encode({"event": kind, "at": self._clock(), **facts})
+        data = line.encode("utf-8", "backslashreplace") + b"\n"
         try:
             while data:
                 data = data[os.write(self._fd, data) :]
         except OSError as error:
             self._give_up(str(error.strerror or error))
 
-    def call(self, tool: str, arguments: Any, *, is_query: bool) -> int:
+    def next_call(self) -> int:
         """A ``tools/call`` has arrived; its number in this episode."""
         self._seq += 1
-        self.event("call", seq=self._seq, tool=tool, arguments=arguments, is_query=is_query)
         return self._seq
 
     def finish(self) -> None:
         """Compile ``calls.json``. Safe to call again."""
         if self.folder is None:
             return
+        # At the end and not before: none of it is needed while messages pass.
+        from okn_benchmark.files import replace_whole
         from okn_benchmark.jsonio import pretty
         from okn_benchmark.runs.call_events import compile_calls, read_events
         from okn_benchmark.runs.readers import calls_json

@@ -1,11 +1,9 @@
-"""Our own stdin and stdout: one JSON object a line.
+"""Lines over file descriptors: our own stdin and stdout, and the pipes of a child process.
 
 Reading is done in a thread, since stdin may be a pipe, a file or the null device and only a thread can wait for all
-three. Writing never blocks the loop: what the pipe will surely take is written at once, the rest by a second thread.
+three. Writing never blocks whoever writes: what the pipe will surely take goes out at once, the rest through a thread.
 """
 
-import asyncio
-import contextlib
 import os
 import select
 import threading
@@ -15,116 +13,129 @@ from typing import Final, TypeAlias
 
 from okn_benchmark.jsonrpc import MESSAGE_BOUND, Lines, Oversize
 
-_CHUNK: Final = 1 << 20
+_SMALL_CHUNK: Final = 1 << 14
+_LARGE_CHUNK: Final = 1 << 20
+_BACKLOG: Final = 4 << 20
 Incoming: TypeAlias = list[bytes | Oversize]
 
 
 class Inlet:
-    """Lines from a file descriptor; ``deliver`` is called in the loop with each batch, and with None at the end."""
+    """Lines from ``fd``, delivered batch by batch from a thread of its own; None is delivered at the end."""
 
-    def __init__(self, fd: int, deliver: Callable[[Incoming | None], None], *, bound: int = MESSAGE_BOUND) -> None:
+    def __init__(
+        self, fd: int, deliver: Callable[[Incoming | None], None], *, bound: int = MESSAGE_BOUND, name: str = "stdin"
+    ) -> None:
         self._fd = fd
         self._deliver = deliver
         self._lines = Lines(bound)
-        self._loop = asyncio.get_running_loop()
-        self._thread = threading.Thread(target=self._read, name="stdin", daemon=True)
+        self._size = _SMALL_CHUNK
+        self._thread = threading.Thread(target=self._read, name=name, daemon=True)
 
     def start(self) -> None:
         """Begin reading."""
         self._thread.start()
 
     def _read(self) -> None:
-        while True:
-            try:
-                chunk = os.read(self._fd, _CHUNK)
-            except OSError:
-                chunk = b""
-            batch = list(self._lines.feed(chunk)) if chunk else [] if (last := self._lines.rest()) is None else [last]
-            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody listens any more
-                if batch:
-                    self._loop.call_soon_threadsafe(self._deliver, batch)
-                if not chunk:
-                    self._loop.call_soon_threadsafe(self._deliver, None)
-            if not chunk:
-                return
+        while chunk := self._chunk():
+            batch = list(self._lines.feed(chunk))
+            del chunk
+            if batch:
+                self._deliver(batch)
+        last = self._lines.rest()
+        if last is not None:
+            self._deliver([last])
+        self._deliver(None)
+
+    def _chunk(self) -> bytes:
+        """What there is to read. A large buffer costs more than a small message: it is taken only after a full one."""
+        try:
+            chunk = os.read(self._fd, self._size)
+        except OSError:
+            return b""
+        self._size = _LARGE_CHUNK if len(chunk) == self._size else _SMALL_CHUNK
+        return chunk
 
 
 class Outlet:
-    """Lines to a file descriptor, in the order they were given."""
+    """Lines to ``fd`` in the order they were given."""
 
-    def __init__(self, fd: int, broken: Callable[[], None]) -> None:
+    def __init__(self, fd: int, *, name: str = "stdout") -> None:
         self._fd = fd
-        self._broken = broken
-        self._loop = asyncio.get_running_loop()
+        self._broken: Callable[[], None] | None = None
+        self._name = name
         self._waiting: deque[bytes] = deque()
-        self._condition = threading.Condition()
-        self._writing = False
+        self._backlog = 0
         self._gone = False
-        self._drained = asyncio.Event()
-        self._drained.set()
+        self._state = threading.Condition(threading.RLock())
         self._poll = select.poll()
         self._poll.register(fd, select.POLLOUT)
         self._thread: threading.Thread | None = None
 
+    def on_broken(self, call: Callable[[], None]) -> None:
+        """Have ``call`` called once, from any thread, when nobody reads any more."""
+        self._broken = call
+
     def send(self, line: bytes) -> None:
         """Queue one line, newline included."""
-        if self._gone:
-            return
-        # POSIX: a pipe that polls as writable takes PIPE_BUF bytes without blocking.
-        if not self._writing and len(line) <= select.PIPE_BUF and self._poll.poll(0):
-            self._write_now(line)
-            return
-        self._drained.clear()
-        with self._condition:
-            self._writing = True
+        with self._state:
+            if self._gone:
+                return
+            # POSIX: a pipe that polls as writable takes PIPE_BUF bytes without blocking.
+            if not self._backlog and len(line) <= select.PIPE_BUF and self._poll.poll(0):
+                self._write(line)
+                return
             self._waiting.append(line)
-            self._condition.notify()
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._write_waiting, name="stdout", daemon=True)
-            self._thread.start()
+            self._backlog += len(line)
+            self._state.notify_all()
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._write_waiting, name=self._name, daemon=True)
+                self._thread.start()
 
-    async def drained(self) -> None:
-        """Until everything given so far is written, or can no longer be."""
-        await self._drained.wait()
+    @property
+    def crowded(self) -> bool:
+        """Whether so much waits to be written that whoever produces it should pause."""
+        return self._backlog > _BACKLOG
 
-    def _write_now(self, line: bytes) -> None:
-        try:
-            _write_all(self._fd, line)
-        except OSError:
-            self._lose()
+    def wait_for_room(self) -> None:
+        """Pause until the reader on the other side has caught up."""
+        if self.crowded:
+            with self._state:
+                self._state.wait_for(lambda: self._gone or not self.crowded)
+
+    def flush(self, timeout_s: float) -> bool:
+        """Wait until everything is written; False when that took too long or nobody reads any more."""
+        with self._state:
+            return self._state.wait_for(lambda: self._gone or not self._backlog, timeout_s) and not self._gone
+
+    def close(self) -> None:
+        """Write no more."""
+        with self._state:
+            self._gone = True
+            self._waiting.clear()
+            self._state.notify_all()
 
     def _write_waiting(self) -> None:
         while True:
-            with self._condition:
-                while not self._waiting:
-                    self._condition.wait()
+            with self._state:
+                self._state.wait_for(lambda: self._waiting or self._gone)
+                if self._gone:
+                    return
                 line = self._waiting.popleft()
-            try:
-                _write_all(self._fd, line)
-            except OSError:
-                with contextlib.suppress(RuntimeError):
-                    self._loop.call_soon_threadsafe(self._lose)
-                return
+            self._write(line)
+            with self._state:
+                self._backlog -= len(line)
+                self._state.notify_all()
             del line
-            with self._condition:
-                idle = not self._waiting
-                self._writing = not idle
-            if idle:
-                with contextlib.suppress(RuntimeError):
-                    self._loop.call_soon_threadsafe(self._settle)
 
-    def _settle(self) -> None:
-        if not self._writing:
-            self._drained.set()
-
-    def _lose(self) -> None:
-        self._gone = True
-        self._waiting.clear()
-        self._drained.set()
-        self._broken()
-
-
-def _write_all(fd: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(fd, view) :]
+    def _write(self, line: bytes) -> None:
+        try:
+            view = memoryview(line)
+            while view:
+                view = view[os.write(self._fd, view) :]
+        except OSError:
+            with self._state:
+                already, self._gone = self._gone, True
+                self._waiting.clear()
+                self._state.notify_all()
+            if not already and self._broken is not None:
+                self._broken()

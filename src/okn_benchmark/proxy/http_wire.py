@@ -6,11 +6,13 @@ means that the upstream is lost; a dropped connection costs the one call it carr
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Mapping
-from typing import Final, TypeAlias
+import threading
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Any, Final, TypeAlias
 
 import httpx2
 
+from okn_benchmark import __version__
 from okn_benchmark.jsonrpc import (
     MESSAGE_BOUND,
     MODERN,
@@ -26,10 +28,12 @@ from okn_benchmark.jsonrpc import (
 from okn_benchmark.profile import HttpUpstream
 from okn_benchmark.proxy.http_headers import SESSION, Headers
 from okn_benchmark.proxy.sse import EventStream, TooLarge
-from okn_benchmark.proxy.wire import Arrived, Closed, Event, Failed, Junk, Noted
+from okn_benchmark.proxy.wire import Arrived, Closed, Failed, Noted, Receive
 
-Client: TypeAlias = httpx2.AsyncClient
+Blocking: TypeAlias = httpx2.Client
 TransportError: TypeAlias = httpx2.HTTPError
+Ending: TypeAlias = tuple[str | None, int, str | None]
+"""Of a stream: last event id, wait before resuming in ms, and why it ended without the answer (None: it came)."""
 
 _CONNECT_S: Final = 20.0
 _SLACK_S: Final = 30.0
@@ -39,45 +43,86 @@ _ORDERED_S: Final = 2.0
 _RESUMPTIONS: Final = 2
 _RETRY_MS: Final = 1000
 _LONGEST_RETRY_S: Final = 10.0
+_LASTED_S: Final = 20.0
 _REDIRECTS: Final = 5
+_ENDING_S: Final = 2.0
 _EXCERPT: Final = 200
 
 
-def open_client(headers: Mapping[str, str], *, timeout_s: float) -> Client:
-    """A client that follows no redirect by itself and waits longer than any call may take."""
-    timeout = httpx2.Timeout(timeout_s + _SLACK_S, connect=min(_CONNECT_S, timeout_s), pool=None)
-    limits = httpx2.Limits(max_connections=None, max_keepalive_connections=20, keepalive_expiry=60.0)
-    return httpx2.AsyncClient(headers=dict(headers), timeout=timeout, limits=limits, follow_redirects=False)
+def open_blocking(url: str, headers: Mapping[str, str], *, timeout_s: float) -> Blocking:
+    """A client for ``url`` that follows no redirect."""
+    return httpx2.Client(**_settings(url, headers, timeout_s))
 
 
-async def fetch(client: Client, url: str, form: Mapping[str, str]) -> tuple[int, str, bytes]:
+def fetch(client: Blocking, url: str, form: Mapping[str, str]) -> tuple[int, str, bytes]:
     """POST a form and read the whole reply: status, content type, body. Raises ``TransportError`` or ``TooLarge``."""
-    async with client.stream("POST", url, data=dict(form), follow_redirects=True) as response:
-        return response.status_code, response.headers.get("content-type", ""), await _body(response, MESSAGE_BOUND)
+    parts, size = [], 0
+    with client.stream("POST", url, data=dict(form)) as response:
+        for chunk in response.iter_bytes():
+            size += len(chunk)
+            if size > MESSAGE_BOUND:
+                raise TooLarge
+            parts.append(chunk)
+        return response.status_code, response.headers.get("content-type", ""), b"".join(parts)
+
+
+def _settings(url: str, headers: Mapping[str, str], timeout_s: float) -> dict[str, Any]:
+    sent = httpx2.Headers({"user-agent": f"okn-benchmark/{__version__}"})
+    sent.update(dict(headers))
+    return {
+        "headers": sent,
+        "timeout": httpx2.Timeout(timeout_s + _SLACK_S, connect=min(_CONNECT_S, timeout_s), pool=None),
+        "limits": httpx2.Limits(max_connections=None, max_keepalive_connections=20, keepalive_expiry=60.0),
+        # Loading every root certificate takes longer than all the rest, and plain http has no use for them.
+        "verify": not url.startswith("http://"),
+        "follow_redirects": False,
+    }
 
 
 class HttpWire:
-    """A ``Wire`` over streamable HTTP; made inside a running loop. ``transport`` stands in for the network in tests."""
+    """A ``Wire`` over streamable HTTP, on a loop in a thread of its own. While ``crowded`` no stream is read on."""
 
-    def __init__(self, upstream: HttpUpstream, *, timeout_s: float, bound: int = MESSAGE_BOUND) -> None:
+    def __init__(
+        self,
+        upstream: HttpUpstream,
+        *,
+        timeout_s: float,
+        crowded: Callable[[], bool] = lambda: False,
+        bound: int = MESSAGE_BOUND,
+    ) -> None:
         self._url = upstream.url
         self._bound = bound
-        self._client = open_client(upstream.headers, timeout_s=timeout_s)
+        self._crowded = crowded
+        self._client = httpx2.AsyncClient(**_settings(upstream.url, upstream.headers, timeout_s))
         self._headers = Headers()
-        self._events: asyncio.Queue[Event] = asyncio.Queue()
+        self._receive: Receive = lambda _: None
+        self._loop = asyncio.new_event_loop()
         self._posts: dict[str, tuple[asyncio.Task[None], bool]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._before: asyncio.Task[None] | None = None
         self._stream: asyncio.Task[None] | None = None
 
+    def start(self, receive: Receive) -> None:
+        """Run the loop in a thread; connections are made as messages need them."""
+        self._receive = receive
+        threading.Thread(target=self._loop.run_forever, name="http", daemon=True).start()
+
     def send(self, message: Message, raw: bytes) -> None:
-        """Start the POST. A request runs on its own; anything else is sent before what follows it."""
+        """Have the message posted. A request runs on its own; anything else goes before what follows it."""
+        self._loop.call_soon_threadsafe(self._begin, message, raw)
+
+    def close(self) -> None:
+        """Stop everything in flight and give the session back."""
+        with contextlib.suppress(TimeoutError):
+            asyncio.run_coroutine_threadsafe(self._end(), self._loop).result(_ENDING_S)
+
+    def _begin(self, message: Message, raw: bytes) -> None:
         if message.get("method") == "notifications/cancelled" and self._closed_post(message):
             return
         if message.get("method") == "initialize":
             self._headers.version = None
-        before, is_request = self._before, kind_of(message) == "request"
-        task = asyncio.get_running_loop().create_task(self._post(message, raw.rstrip(b"\n"), before))
+        is_request = kind_of(message) == "request"
+        task = self._loop.create_task(self._post(message, raw.rstrip(b"\n"), self._before))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         if not is_request:
@@ -87,20 +132,13 @@ class HttpWire:
         self._posts[key] = (task, envelope_of(message) is not None)
         task.add_done_callback(lambda done: self._forget(key, done))
 
-    async def receive(self) -> Event:
-        """The next event."""
-        return await self._events.get()
-
-    async def close(self) -> None:
-        """Stop everything in flight and give the session back."""
+    async def _end(self) -> None:
         for task in list(self._tasks):
             task.cancel()
-        if self._headers.session is not None:
-            with contextlib.suppress(httpx2.HTTPError, TimeoutError):
-                async with asyncio.timeout(1.0):
+        with contextlib.suppress(httpx2.HTTPError, TimeoutError):
+            async with asyncio.timeout(_ENDING_S / 2):
+                if self._headers.session is not None:
                     await self._client.delete(self._url, headers=self._headers.of_stream())
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(1.0):
                 await self._client.aclose()
 
     def _forget(self, key: str, done: "asyncio.Task[None]") -> None:
@@ -129,7 +167,7 @@ class HttpWire:
         except TooLarge:
             self._fail(request_id, f"its reply is over the limit of {self._bound:,} bytes and was dropped")
         if message.get("method") == "notifications/initialized" and self._headers.session and self._stream is None:
-            self._stream = asyncio.get_running_loop().create_task(self._listen())
+            self._stream = self._loop.create_task(self._listen())
             self._tasks.add(self._stream)
 
     async def _exchange(self, message: Message, body: bytes, request_id: object) -> None:
@@ -156,8 +194,9 @@ class HttpWire:
     async def _other_status(self, response: httpx2.Response, request_id: object) -> None:
         """A JSON-RPC error is passed on under any status; anything else is a failure of this request alone."""
         status = response.status_code
-        self._events.put_nowait(Noted(what=f"http_{status}")) if request_id is None and status >= 400 else None
         if request_id is None:
+            if status >= 400:
+                self._receive(Noted(what=f"http_{status}"))
             return
         if status in {202, 204}:
             self._fail(request_id, f"HTTP {status} without a reply", status)
@@ -168,7 +207,7 @@ class HttpWire:
             self._arrive({**messages[0], "id": request_id})
             return
         if status == 404 and self._headers.session is not None:
-            self._events.put_nowait(Closed(reason="the server no longer knows the session (HTTP 404)"))
+            self._receive(Closed(reason="the server no longer knows the session (HTTP 404)"))
             return
         self._fail(request_id, _described(response, body), status, response.headers.get("retry-after"))
 
@@ -188,7 +227,7 @@ class HttpWire:
         for _ in range(_RESUMPTIONS):
             if last is None or broke is None:
                 break
-            self._events.put_nowait(Noted(what="resumed_streams"))
+            self._receive(Noted(what="resumed_streams"))
             await asyncio.sleep(min(wait_ms / 1000, _LONGEST_RETRY_S))
             with contextlib.suppress(httpx2.HTTPError):
                 async with self._sent("GET", self._url, self._headers.of_stream(last)) as again:
@@ -198,17 +237,16 @@ class HttpWire:
         if broke is not None:
             self._fail(asked["id"], broke, 200)
 
-    async def _read_stream(
-        self, response: httpx2.Response, asked: Message | None
-    ) -> tuple[str | None, int, str | None]:
-        """Last event id, wait before resuming, and why the stream ended without the answer (None: it came)."""
+    async def _read_stream(self, response: httpx2.Response, asked: Message | None) -> Ending:
         stream, last, wait_ms = EventStream(self._bound), None, _RETRY_MS
         try:
             async for chunk in response.aiter_bytes():
+                while self._crowded():
+                    await asyncio.sleep(0.01)
                 for event in stream.feed(chunk):
                     last = event.id or last
                     wait_ms = event.retry_ms if event.retry_ms is not None else wait_ms
-                    if event.data and self._take(event.data, asked):
+                    if event.data and event.event == "message" and self._take(event.data, asked):
                         return last, wait_ms, None
         except httpx2.HTTPError as error:
             return last, wait_ms, f"the reply broke off ({_reason(error)})"
@@ -218,7 +256,7 @@ class HttpWire:
         """Pass on what one event holds; True when it is the answer to ``asked``."""
         messages = decode(data)
         if messages is None:
-            self._events.put_nowait(Junk(size=len(data)))
+            self._receive(Noted(what="junk_lines"))
             return False
         for message in messages:
             self._arrive(message, data if len(messages) == 1 and not data.startswith(b"[") else None, asked)
@@ -226,15 +264,17 @@ class HttpWire:
 
     async def _listen(self) -> None:
         """The stream for what the server says on its own; none is fine, one that ends is opened again, twice."""
-        last: str | None = None
-        for _ in range(1 + _RESUMPTIONS):
-            wait_ms = _RETRY_MS
+        last, tries, clock = None, 0, self._loop.time
+        while tries <= _RESUMPTIONS:
+            opened, wait_ms = clock(), _RETRY_MS
             with contextlib.suppress(httpx2.HTTPError, TooLarge):
                 async with self._sent("GET", self._url, self._headers.of_stream(last)) as response:
                     if response.status_code != 200:
                         return
                     newer, wait_ms, _ = await self._read_stream(response, None)
                     last = newer or last
+            # A stream that lasted was cut for being idle, and that is no reason to stop listening.
+            tries = 0 if clock() - opened > _LASTED_S else tries + 1
             await asyncio.sleep(min(wait_ms / 1000, _LONGEST_RETRY_S))
 
     @contextlib.asynccontextmanager
@@ -266,14 +306,14 @@ class HttpWire:
                 self._headers.version = version if isinstance(version, str) else None
             if "tools" in result:
                 self._headers.learn(result["tools"])
-        self._events.put_nowait(Arrived(message=message, raw=encode(message) if data is None else one_line(data)))
+        self._receive(Arrived(message=message, raw=encode(message) if data is None else one_line(data)))
 
     def _fail(self, request_id: object, reason: str, status: int | None = None, retry_after: str | None = None) -> None:
         if request_id is None:
-            self._events.put_nowait(Noted(what="failed_posts_without_a_request"))
+            self._receive(Noted(what="failed_posts_without_a_request"))
             return
         status = None if status == 200 else status
-        self._events.put_nowait(
+        self._receive(
             Failed(request_id=request_id, reason=reason, status=status, retry_after=retry_after and retry_after[:40])
         )
 

@@ -3,13 +3,16 @@
 The control condition is served through it, so one path, one log and one clock serve every level.
 """
 
-import asyncio
+import threading
+import traceback
 from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
 from okn_benchmark import __version__
 from okn_benchmark.jsonrpc import (
     HANDSHAKE_VERSIONS,
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
     METHOD_NOT_FOUND,
     MODERN,
     SERVER_INFO_KEY,
@@ -20,11 +23,10 @@ from okn_benchmark.jsonrpc import (
     encode,
     envelope_of,
     failure,
-    id_key,
     kind_of,
     params_of,
 )
-from okn_benchmark.proxy.wire import Arrived, Event
+from okn_benchmark.proxy.wire import Arrived, Receive
 
 _NO_CACHE: Final = {"ttlMs": 0, "cacheScope": "private"}
 
@@ -36,49 +38,44 @@ class LocalServer(Protocol):
     instructions: str
     tools: tuple[Message, ...]
 
-    async def call(self, tool: str, arguments: Mapping[str, Any]) -> Message | None:
-        """The result of one call, or None for a tool that does not exist."""
+    def call(self, tool: str, arguments: Mapping[str, Any]) -> Message | None:
+        """The result of one call, or None for a tool that does not exist. May take its time."""
 
-    async def close(self) -> None:
+    def close(self) -> None:
         """Let go of connections."""
 
 
 class LocalWire:
-    """A ``Wire`` that answers in this process."""
+    """A ``Wire`` that answers in this process: every request in a thread of its own, so none waits for another."""
 
     def __init__(self, server: LocalServer) -> None:
         self._server = server
-        self._events: asyncio.Queue[Event] = asyncio.Queue()
-        self._running: dict[str, asyncio.Task[None]] = {}
+        self._receive: Receive | None = None
+
+    def start(self, receive: Receive) -> None:
+        """There is nothing to connect to."""
+        self._receive = receive
 
     def send(self, message: Message, raw: bytes) -> None:
-        """Answer a request; a cancellation ends the call it names; other notifications are heard and ignored."""
+        """Answer a request; notifications are heard and ignored, and a cancelled query's result nobody waits for."""
         del raw
         if kind_of(message) == "request":
-            key = id_key(message["id"])
-            task = asyncio.get_running_loop().create_task(self._answer(message))
-            self._running[key] = task
-            task.add_done_callback(lambda _: self._running.pop(key, None))
-        elif message.get("method") == "notifications/cancelled":
-            running = self._running.get(id_key(params_of(message).get("requestId")))
-            if running is not None:
-                running.cancel()
+            threading.Thread(target=self._answer, args=(message,), name="local server", daemon=True).start()
 
-    async def receive(self) -> Event:
-        """The next answer."""
-        return await self._events.get()
+    def close(self) -> None:
+        """Let go of connections; what still runs ends with the process."""
+        self._server.close()
 
-    async def close(self) -> None:
-        """Stop what is running."""
-        for task in list(self._running.values()):
-            task.cancel()
-        await self._server.close()
+    def _answer(self, message: Message) -> None:
+        assert self._receive is not None
+        try:
+            reply = self._reply(message)
+        except Exception as error:  # noqa: BLE001 - whoever waits is told, as any server would
+            traceback.print_exc()
+            reply = failure(message["id"], INTERNAL_ERROR, f"{type(error).__name__} in the proxy; see its stderr")
+        self._receive(Arrived(message=reply, raw=encode(reply)))
 
-    async def _answer(self, message: Message) -> None:
-        reply = await self._reply(message)
-        self._events.put_nowait(Arrived(message=reply, raw=encode(reply)))
-
-    async def _reply(self, message: Message) -> Message:
+    def _reply(self, message: Message) -> Message:
         method, params = message["method"], params_of(message)
         envelope = envelope_of(message)
         if envelope is not None and envelope[VERSION_KEY] != MODERN:
@@ -91,15 +88,18 @@ class LocalWire:
         if method == "tools/list":
             return answer(message, {"tools": list(self._server.tools), **({} if envelope is None else _NO_CACHE)})
         if method == "tools/call":
-            arguments = params.get("arguments")
-            given = arguments if isinstance(arguments, Mapping) else {}
-            result = await self._server.call(str(params.get("name")), given)
-            if result is not None:
-                return answer(message, result)
-            return failure(message["id"], -32602, f"Unknown tool: {params.get('name')}")
+            return self._called(message, params)
         if method == "ping" and envelope is None:
             return answer(message, {})
         return failure(message["id"], METHOD_NOT_FOUND, "Method not found")
+
+    def _called(self, message: Message, params: Mapping[str, Any]) -> Message:
+        arguments = params.get("arguments")
+        given = arguments if isinstance(arguments, Mapping) else {}
+        result = self._server.call(str(params.get("name")), given)
+        if result is None:
+            return failure(message["id"], INVALID_PARAMS, f"Unknown tool: {params.get('name')}")
+        return answer(message, result)
 
     def _initialized(self, params: Mapping[str, Any]) -> Message:
         asked = params.get("protocolVersion")

@@ -1,11 +1,31 @@
-"""How much a result is and which one it was. Pure."""
+"""What the log keeps of a result in the result's stead: how much it was, which one, and what was odd about it. Pure."""
 
-import hashlib
 import json
 from collections.abc import Mapping
 from typing import Any, Final
 
+from okn_benchmark.proxy import words
+from okn_benchmark.proxy.schema_check import mismatch
+
 _SLICE: Final = 1 << 20
+_EXCERPT: Final = 500
+
+
+def facts_of(result: Mapping[str, Any], output_schema: Any = None) -> dict[str, Any]:
+    """The entry for an answered call; ``output_schema`` is what its tool declared."""
+    is_error = bool(result.get("isError"))
+    chars, sha256 = measure(result)
+    facts: dict[str, Any] = {
+        "ok": not is_error,
+        "error": words.of_result(result)[:_EXCERPT] if is_error else None,
+        "response_chars": chars,
+        "sha256": sha256,
+    }
+    if result.get("resultType", "complete") != "complete":
+        facts["result_type"] = result["resultType"]
+    if "structuredContent" in result and (found := mismatch(output_schema, result["structuredContent"])):
+        facts["schema_mismatch"] = found
+    return facts
 
 
 def measure(result: Mapping[str, Any]) -> tuple[int, str]:
@@ -14,6 +34,8 @@ def measure(result: Mapping[str, Any]) -> tuple[int, str]:
     The digest covers each content block in order (a text block's text, any other block's canonical JSON, each closed
     by a zero byte) and then structured content where there is some. Big texts are hashed in slices, not copied.
     """
+    import hashlib  # with the first answer: the start waits for nothing it does not need
+
     chars, digest = 0, hashlib.sha256()
     content = result.get("content")
     for block in content if isinstance(content, list) else ():

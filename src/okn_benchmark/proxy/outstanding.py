@@ -41,7 +41,7 @@ class Pending:
 
 @dataclass(slots=True, kw_only=True)
 class Outstanding:
-    """The map. ``later`` is the loop's way to call something after some seconds."""
+    """The map. ``later`` has something called after some seconds."""
 
     limits: Limits
     later: Callable[[float, Callable[[], None]], Timer]

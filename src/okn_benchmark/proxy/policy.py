@@ -97,7 +97,7 @@ class Policy:
         """What to do with a call to ``tool``."""
         if tool == SUBMIT:
             return "local"
-        return "withheld" if tool in self.withheld else "forward"
+        return "withheld" if isinstance(tool, str) and tool in self.withheld else "forward"
 
     def hello(self, result: Message) -> Hello:
         """Place 1: instructions, and room for the one tool that is always there."""
@@ -130,7 +130,7 @@ class Policy:
         return Page(
             result={**result, "tools": [*tools, self.submit_tool()] if last else tools},
             names=names,
-            shown={str(tool["name"]): _chars(tool) for tool in tools},
+            shown={str(tool.get("name")): _chars(tool) for tool in tools},
             withheld=tuple(name for name in names if name in self.withheld),
             last=last,
             schemas={str(t.get("name")): t["outputSchema"] for t in tools if isinstance(t.get("outputSchema"), dict)},

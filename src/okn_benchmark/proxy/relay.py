@@ -5,20 +5,23 @@ on the way down, (5) cancellations. Everything that happens to a call ends in on
 Nothing here raises for what the other side does.
 """
 
-import asyncio
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from okn_benchmark.jsonrpc import (
     CONNECTION_CLOSED,
+    INTERNAL_ERROR,
     INVALID_REQUEST,
+    METHOD_NOT_FOUND,
     OPENING_METHODS,
     REQUEST_TIMEOUT,
     Message,
     answer,
     encode,
+    envelope_of,
     failure,
     id_key,
     kind_of,
@@ -29,21 +32,26 @@ from okn_benchmark.jsonrpc import (
 from okn_benchmark.proxy import words
 from okn_benchmark.proxy.calllog import CallLog
 from okn_benchmark.proxy.health import Breaker
-from okn_benchmark.proxy.measure import measure
+from okn_benchmark.proxy.measure import facts_of
 from okn_benchmark.proxy.outstanding import Outstanding, Pending
 from okn_benchmark.proxy.policy import SUBMIT, Policy
-from okn_benchmark.proxy.schema_check import mismatch
 from okn_benchmark.proxy.session import Session
 from okn_benchmark.proxy.sparqlish import holds_query
-from okn_benchmark.proxy.submit import Submissions
-from okn_benchmark.proxy.wire import Arrived, Closed, Event, Failed, Junk, Noted, Wire
+from okn_benchmark.proxy.submit import Receipt, Submissions
+from okn_benchmark.proxy.wire import Arrived, Closed, Event, Failed, Noted, Wire
 
 _EXCERPT: Final = 500
+_CODES: Final[Mapping[int | None, int]] = {404: METHOD_NOT_FOUND}
+"""What a client of its own would make of an HTTP status: a 404 to an opening request lets a host try the older one."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Relay:
-    """One conversation. ``out`` takes lines for the host; ``finish`` is told an exit code and why."""
+    """One conversation. ``out`` takes lines for the host; ``finish`` is told an exit code and why.
+
+    Messages, timers and submissions come from several threads and are taken one at a time. Nothing called from here
+    waits for anything, so neither does anybody who waits for a turn.
+    """
 
     out: Callable[[bytes], None]
     wire: Wire
@@ -54,9 +62,11 @@ class Relay:
     finish: Callable[[int, str], None]
     clock: Callable[[], float] = time.perf_counter
     session: Session = field(default_factory=Session)
-    _submitting: dict[str, "asyncio.Task[None]"] = field(default_factory=dict)
+    _submitting: set[str] = field(default_factory=set)
+    _unwanted: set[str] = field(default_factory=set)
     _breaker: Breaker = field(default_factory=Breaker)
     _lost: str | None = None
+    _turn: threading.RLock = field(default_factory=threading.RLock)
 
     @property
     def lost(self) -> str | None:
@@ -68,18 +78,25 @@ class Relay:
         """Whether nobody waits for anything."""
         return not self.outstanding and not self._submitting
 
+    def wait_until_idle(self, seconds: float) -> None:
+        """Let answers that are on their way arrive."""
+        until = self.clock() + seconds
+        while not self.idle and self.clock() < until:
+            time.sleep(0.005)
+
     # From the host.
 
     def from_host(self, message: Message, raw: bytes) -> None:
         """Route one message of the host."""
-        match kind_of(message):
-            case "request":
-                self._request(message, raw)
-            case "notification" if message["method"] == "notifications/cancelled":
-                self._cancelled(message, raw)
-            case _:
-                self.session.count_host(message)
-                self._up(message, raw)
+        with self._turn:
+            match kind_of(message):
+                case "request":
+                    self._request(message, raw)
+                case "notification" if message["method"] == "notifications/cancelled":
+                    self._cancelled(message, raw)
+                case _:
+                    self.session.count_host(message)
+                    self._up(message, raw)
 
     def _request(self, message: Message, raw: bytes) -> None:
         key, method = id_key(message["id"]), message["method"]
@@ -93,48 +110,51 @@ class Relay:
         elif method == "tools/list" and not self.session.upstream_has_tools:
             self._down(answer(message, self.session.own_page(self.policy.submit_tool(), message)))
         else:
-            if method in OPENING_METHODS:
-                self.session.opening(message)
+            self._note_opening(message)
             self._forward(message, raw)
+
+    def _note_opening(self, message: Message) -> None:
+        """A 2026 client may start without an opening request; what it says of itself is noted all the same."""
+        if message["method"] in OPENING_METHODS:
+            self.session.opening(message)
+        elif not self.session.asked and envelope_of(message) is not None:
+            self.log.event("opened", **self.session.spoke(message))
 
     def _call(self, message: Message, raw: bytes, key: str) -> None:
         """Place 3."""
         params = params_of(message)
         tool, arguments = params.get("name"), params.get("arguments")
+        seq = self.log.next_call()
         if tool == SUBMIT:
-            seq = self.log.call(SUBMIT, words.sized(arguments), is_query=False)
-            task = asyncio.get_running_loop().create_task(self._submit(message, arguments, seq))
-            self._submitting[key] = task
-            task.add_done_callback(lambda _: self._submitting.pop(key, None))
+            self.log.event("call", seq=seq, tool=SUBMIT, arguments=words.sized(arguments), is_query=False)
+            started = self.clock()
+            self._submitting.add(key)
+            self.submissions.hand_in(arguments, lambda receipt: self._submitted(message, key, seq, started, receipt))
             return
-        seq = self.log.call(str(tool), arguments, is_query=holds_query(arguments))
         if self.policy.judge(tool) == "withheld":
             self._refuse(message, seq, words.withheld(str(tool)), withheld=True)
         elif self._lost is not None:
             self._refuse(message, seq, words.lost(self._lost), withheld=False)
         else:
+            self._note_opening(message)
             self._forward(message, raw, tool=str(tool), seq=seq)
+        self.log.event("call", seq=seq, tool=str(tool), arguments=arguments, is_query=holds_query(arguments))
 
     def _refuse(self, message: Message, seq: int, text: str, *, withheld: bool) -> None:
         self.log.event("reply", seq=seq, ok=False, error=text, withheld=withheld, elapsed_s=None)
         self._down(answer(message, tool_text(text, is_error=True)))
 
-    async def _submit(self, message: Message, arguments: Any, seq: int) -> None:
-        started = self.clock()
-        receipt = await self.submissions.hand_in(arguments)
-        self.log.event(
-            "submission",
-            seq=seq,
-            accepted=receipt.accepted,
-            file=receipt.file,
-            rows=receipt.rows,
-            columns=receipt.columns,
-            size=receipt.size,
-        )
-        error = None if receipt.accepted else receipt.text
-        elapsed_s = round(self.clock() - started, 6)
-        self.log.event("reply", seq=seq, ok=receipt.accepted, error=error, elapsed_s=elapsed_s, local=True)
-        self._down(answer(message, tool_text(receipt.text, is_error=not receipt.accepted)))
+    def _submitted(self, message: Message, key: str, seq: int, started: float, receipt: Receipt) -> None:
+        with self._turn:
+            self.log.event("submission", seq=seq, **receipt.facts())
+            elapsed_s = round(self.clock() - started, 6)
+            error = None if receipt.accepted else receipt.text
+            self.log.event("reply", seq=seq, ok=receipt.accepted, error=error, elapsed_s=elapsed_s, local=True)
+            self._submitting.discard(key)
+            if key in self._unwanted:
+                self._unwanted.discard(key)
+            else:
+                self._down(answer(message, tool_text(receipt.text, is_error=not receipt.accepted)))
 
     def _forward(self, message: Message, raw: bytes, *, tool: str = "", seq: int | None = None) -> None:
         opening = message["method"] in OPENING_METHODS
@@ -145,7 +165,11 @@ class Relay:
     def _cancelled(self, message: Message, raw: bytes) -> None:
         """Place 5: the host waits no longer, so an answer that still comes is dropped."""
         self.session.count_host(message)
-        pending = self.outstanding.take(params_of(message).get("requestId"))
+        key = id_key(params_of(message).get("requestId"))
+        if key in self._submitting:
+            self._unwanted.add(key)
+            return
+        pending = self.outstanding.take_key(key)
         if pending is not None and pending.seq is not None:
             self._log_failure(pending, words.CANCELLED, cancelled=True)
         self._up(message, raw)
@@ -168,17 +192,16 @@ class Relay:
 
     def from_wire(self, event: Event) -> None:
         """Take one event of the wire."""
-        match event:
-            case Arrived(message=message, raw=raw):
-                self._arrived(message, raw)
-            case Failed():
-                self._failed(event)
-            case Junk():
-                self.session.count("junk_lines")
-            case Noted(what=what):
-                self.session.count(what)
-            case Closed(reason=reason):
-                self.lose(reason)
+        with self._turn:
+            match event:
+                case Arrived(message=message, raw=raw):
+                    self._arrived(message, raw)
+                case Failed():
+                    self._failed(event)
+                case Noted(what=what):
+                    self.session.count(what)
+                case Closed(reason=reason):
+                    self._lose(reason)
 
     def _arrived(self, message: Message, raw: bytes) -> None:
         if kind_of(message) != "response":
@@ -212,41 +235,24 @@ class Relay:
         return raw
 
     def _call_answered(self, pending: Pending, message: Message, raw: bytes) -> None:
-        """Place 4. Without a reason to look first the answer goes on first and is entered after."""
-        self._breaker.answered()
-        self.session.started = True
+        """Place 4. What need not be looked at goes on before it is entered: nobody waits for our bookkeeping."""
         elapsed_s = round(self.clock() - pending.started, 6)
         result = message.get("result")
-        if not isinstance(result, dict):
-            self.out(raw)
-            error = message.get("error")
-            self.log.event("reply", seq=pending.seq, elapsed_s=elapsed_s, ok=False, error=words.of_error(error))
-            return
-        looked = self.policy.strict or self.policy.arm is not None
+        looked = isinstance(result, dict) and (self.policy.strict or self.policy.arm is not None)
         if not looked:
             self.out(raw)
+        self._breaker.answered()
+        self.session.started = True
+        if not isinstance(result, dict):
+            error = words.of_error(message.get("error"))
+            self.log.event("reply", seq=pending.seq, elapsed_s=elapsed_s, ok=False, error=error)
+            return
         reply = self.policy.reply(pending.tool, result)
         if looked:
             self.out(encode({**message, "result": reply.result}) if reply.changed else raw)
-        facts: dict[str, Any] = {"soft_error": reply.soft_error, "interventions": reply.interventions}
-        if result.get("resultType", "complete") != "complete":
-            facts["result_type"] = result["resultType"]
-        schema = self.session.schemas.get(pending.tool)
-        if schema is not None and "structuredContent" in result:
-            found = mismatch(schema, result["structuredContent"])
-            facts |= {} if found is None else {"schema_mismatch": found}
-        is_error = bool(result.get("isError"))
-        chars, sha256 = measure(result)
-        self.log.event(
-            "reply",
-            seq=pending.seq,
-            elapsed_s=elapsed_s,
-            ok=not is_error,
-            error=words.of_result(result)[:_EXCERPT] if is_error else None,
-            response_chars=chars,
-            sha256=sha256,
-            **facts,
-        )
+        facts = facts_of(result, self.session.schemas.get(pending.tool))
+        facts |= {"soft_error": reply.soft_error, "interventions": reply.interventions}
+        self.log.event("reply", seq=pending.seq, elapsed_s=elapsed_s, **facts)
 
     def _failed(self, event: Failed) -> None:
         if event.status is not None:
@@ -261,14 +267,20 @@ class Relay:
             self._down(answer(pending.asked, tool_text(words.failed(event.reason, event.retry_after), is_error=True)))
             self._count_failure(event.reason)
         else:
-            self._down(failure(pending.asked["id"], CONNECTION_CLOSED, event.reason))
-            self.session.could_not_open = event.reason if pending.method in OPENING_METHODS else None
+            code = _CODES.get(event.status, INTERNAL_ERROR if event.status else CONNECTION_CLOSED)
+            self._down(failure(pending.asked["id"], code, event.reason))
+            if pending.method in OPENING_METHODS:
+                self.session.could_not_open = event.reason
             if pending.method == "initialize" and not self.session.started:
                 self._startup_failed(event.reason)
 
     # What the clock does.
 
     def _timed_out(self, key: str) -> None:
+        with self._turn:
+            self._give_up(key)
+
+    def _give_up(self, key: str) -> None:
         pending = self.outstanding.take_key(key)
         if pending is None:
             return
@@ -284,17 +296,20 @@ class Relay:
         self._count_failure(text)
 
     def _start_timed_out(self, key: str) -> None:
-        if key in self.outstanding:
-            self._startup_failed(words.no_start(self.outstanding.limits.start_s))
+        with self._turn:
+            if self.session.started:  # another opening request was answered; this one alone was not
+                self._give_up(key)
+            elif key in self.outstanding:
+                self._startup_failed(words.no_start(self.outstanding.limits.start_s))
 
     def _count_failure(self, reason: str) -> None:
         if self._breaker.failed():
             self.log.event("breaker", failures=self._breaker.failures)
-            self.lose(words.breaker(self._breaker.failures, reason))
+            self._lose(words.breaker(self._breaker.failures, reason))
 
     # Ends.
 
-    def lose(self, reason: str) -> None:
+    def _lose(self, reason: str) -> None:
         """The upstream is gone: everybody who waits is told, and everybody who asks later."""
         if self._lost is not None:
             return
@@ -312,10 +327,11 @@ class Relay:
 
     def never_started(self, why: str) -> int | None:
         """At the end: 4 where a server was asked for and never gave a result, with the reason in the log."""
-        if self.session.started or self._lost is not None or not self.session.asked:
-            return None
-        self.log.event("startup_error", reason=self.session.could_not_open or words.left_early(why))
-        return 4
+        with self._turn:
+            if self.session.started or self._lost is not None or not self.session.asked:
+                return None
+            self.log.event("startup_error", reason=self.session.could_not_open or words.left_early(why))
+            return 4
 
     def _startup_failed(self, reason: str) -> None:
         self._lost = reason

@@ -1,33 +1,29 @@
 """One proxy process from its first byte to its last: build the parts, let them run, end them all in a few seconds."""
 
-import asyncio
-import contextlib
-import os
+import queue
 import signal
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+import threading
+import traceback
+from collections.abc import Callable, Mapping
+from typing import Final
 
-from okn_benchmark.errors import InputError
 from okn_benchmark.jsonrpc import (
     CONNECTION_CLOSED,
-    MESSAGE_BOUND,
+    INTERNAL_ERROR,
     Oversize,
     decode,
     encode,
     failure,
     guess_id,
-    one_line,
 )
-from okn_benchmark.launch import ProxyLaunch
-from okn_benchmark.profile import HttpUpstream, Profile, redactor
+from okn_benchmark.proxy.alarm import Alarm
 from okn_benchmark.proxy.calllog import CallLog
 from okn_benchmark.proxy.front import Incoming, Inlet, Outlet
-from okn_benchmark.proxy.outstanding import START_TIMEOUT_S, Limits, Outstanding
-from okn_benchmark.proxy.policy import SUBMIT, Policy
+from okn_benchmark.proxy.outstanding import Limits, Outstanding
+from okn_benchmark.proxy.plan import Plan, redaction
 from okn_benchmark.proxy.relay import Relay
 from okn_benchmark.proxy.submit import Submissions
-from okn_benchmark.proxy.wire import Closed, Wire
+from okn_benchmark.proxy.wire import Arrived, Event, Wire
 
 _LAST_ANSWERS_S: Final = 1.0
 """After stdin has ended: for what was asked just before."""
@@ -37,54 +33,12 @@ _CLOSING_S: Final = 3.6
 _FLUSH_S: Final = 0.4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """What to serve, checked: everything ``serve`` needs that is not a file descriptor."""
-
-    launch: ProxyLaunch
-    profile: Profile | None
-    policy: Policy
-    start_timeout_s: float = START_TIMEOUT_S
-    message_bound: int = MESSAGE_BOUND
-
-
-def planned(launch: ProxyLaunch, profile: Profile | None) -> Plan:
-    """Check the settings against each other.
-
-    Raises:
-        InputError: a setting that cannot be meant; the message names the flag.
-    """
-    if launch.call_timeout_s <= 0 or (launch.result_limit is not None and launch.result_limit <= 0):
-        raise InputError("--timeout and --result-limit must be above zero.")
-    if SUBMIT in launch.withheld:
-        raise InputError(f"{SUBMIT} cannot be withheld: an episode without it has nowhere to put its answer.")
-    if launch.arm is not None:
-        raise InputError("--arm is not supported by this version.", hint="Leave it out.")
-    if launch.level == "sparql-only":
-        if launch.withheld:
-            raise InputError("--without-tool has no meaning with sparql-only, which has no server to take tools from.")
-    elif profile is None:
-        raise InputError("all-tools needs --profile.", hint="Examples are in profiles/.")
-    policy = Policy(
-        withheld=frozenset(launch.withheld), strict=launch.strict_upstream_errors, result_limit=launch.result_limit
-    )
-    return Plan(launch=launch, profile=profile, policy=policy)
-
-
-async def serve(plan: Plan, fd_in: int = 0, fd_out: int = 1, *, signals: bool = True) -> int:
-    """Relay between ``fd_in``/``fd_out`` and the upstream until either side ends it; the exit code."""
-    loop = asyncio.get_running_loop()
-    ended: asyncio.Future[tuple[int, str]] = loop.create_future()
-
-    def finish(code: int, why: str) -> None:
-        if not ended.done():
-            ended.set_result((code, why))
-
-    redact = redactor(plan.profile) if plan.profile is not None else str
-    log = CallLog(plan.launch.log_dir, redact)
+def serve(plan: Plan, wire: Wire, outlet: Outlet, fd_in: int = 0, *, signals: bool = True) -> int:
+    """Relay between ``fd_in`` and ``outlet`` on one side and ``wire`` on the other until either ends; the exit code."""
+    end = _End()
+    outlet.on_broken(lambda: end.come(0, "stdout closed"))
+    log = CallLog(plan.launch.log_dir, redaction(plan))
     log.event("begin", **_settings(plan))
-    wire = _wire(plan, redact)
-    outlet = Outlet(fd_out, lambda: finish(0, "stdout closed"))
     limits = Limits(call_s=plan.launch.call_timeout_s, start_s=plan.start_timeout_s)
     relay = Relay(
         out=outlet.send,
@@ -92,28 +46,41 @@ async def serve(plan: Plan, fd_in: int = 0, fd_out: int = 1, *, signals: bool = 
         policy=plan.policy,
         submissions=Submissions(plan.launch.log_dir),
         log=log,
-        outstanding=Outstanding(limits=limits, later=loop.call_later),
-        finish=finish,
+        outstanding=Outstanding(limits=limits, later=Alarm().after),
+        finish=end.come,
     )
-    door = _Door(relay, finish)
-    inlet = Inlet(fd_in, door.take, bound=plan.message_bound)
+    door = _Door(relay, end.come)
     if signals:
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            loop.add_signal_handler(number, finish, 0, signal.Signals(number).name)
-    pump = loop.create_task(_pump(wire, relay, outlet))
-    inlet.start()
-    code, why = await ended
-    if why == "startup_error" and not door.opened.is_set():
-        await _at_most(_FIRST_REQUEST_S, door.opened.wait())
+            signal.signal(number, lambda received, _: end.come(0, signal.Signals(received).name))
+    wire.start(lambda event: _taken(relay, event))
+    Inlet(fd_in, door.take, bound=plan.message_bound).start()
+    code, why = end.wait()
+    if why == "startup_error":
+        door.opened.wait(_FIRST_REQUEST_S)
     elif why == "end of input":
-        await _at_most(_LAST_ANSWERS_S, _until_idle(relay))
+        relay.wait_until_idle(_LAST_ANSWERS_S)
     code = relay.never_started(why) or code
     log.event("end", reason=why, traffic=relay.session.traffic())
     log.finish()
-    await _at_most(_FLUSH_S, outlet.drained())
-    pump.cancel()
-    await _at_most(_CLOSING_S, wire.close())
+    outlet.flush(_FLUSH_S)
+    _within(_CLOSING_S, wire.close)
     return code
+
+
+class _End:
+    """The first reason to stop, from whichever thread or signal."""
+
+    def __init__(self) -> None:
+        self._reasons: queue.SimpleQueue[tuple[int, str]] = queue.SimpleQueue()
+
+    def come(self, code: int, why: str) -> None:
+        """Stop, with this exit code."""
+        self._reasons.put((code, why))  # the one queue that may be put into from a signal handler
+
+    def wait(self) -> tuple[int, str]:
+        """Until there is a reason."""
+        return self._reasons.get()
 
 
 class _Door:
@@ -122,7 +89,7 @@ class _Door:
     def __init__(self, relay: Relay, finish: Callable[[int, str], None]) -> None:
         self._relay = relay
         self._finish = finish
-        self.opened = asyncio.Event()
+        self.opened = threading.Event()
 
     def take(self, batch: Incoming | None) -> None:
         """Lines, or None at the end of input."""
@@ -140,9 +107,14 @@ class _Door:
         if messages is None:
             self._relay.session.count("junk_lines_from_host")
             return
-        whole = len(messages) == 1 and not line.lstrip().startswith(b"[")
+        whole = len(messages) == 1 and line.endswith(b"\n") and not line.lstrip().startswith(b"[")
         for message in messages:
-            self._relay.from_host(message, one_line(line) if whole else encode(message))
+            try:
+                self._relay.from_host(message, line if whole else encode(message))
+            except Exception:  # noqa: BLE001 - the same on the way up: whoever waits is told
+                traceback.print_exc()
+                self._relay.session.count("internal_errors")
+                self._relay.out(encode(failure(message.get("id"), INTERNAL_ERROR, "The proxy failed; see its stderr")))
         self.opened.set()
 
     def _too_large(self, line: Oversize) -> None:
@@ -154,50 +126,20 @@ class _Door:
             )
 
 
-async def _pump(wire: Wire, relay: Relay, outlet: Outlet) -> None:
-    while True:
-        event = await wire.receive()
+def _taken(relay: Relay, event: Event) -> None:
+    try:
         relay.from_wire(event)
-        if isinstance(event, Closed):
-            return
-        # An upstream that talks faster than the host listens waits here, and its pipe fills up behind it.
-        await outlet.drained()
+    except Exception:  # noqa: BLE001 - a bug must not end the conversation: the host gets what came
+        traceback.print_exc()
+        relay.session.count("internal_errors")
+        if isinstance(event, Arrived):
+            relay.out(event.raw)
 
 
-async def _until_idle(relay: Relay) -> None:
-    while not relay.idle:
-        await asyncio.sleep(0.01)
-
-
-async def _at_most(seconds: float, what: Awaitable[Any]) -> None:
-    with contextlib.suppress(TimeoutError):
-        await asyncio.wait_for(what, seconds)
-
-
-def _wire(plan: Plan, redact: Callable[[str], str]) -> Wire:
-    launch, profile = plan.launch, plan.profile
-    # Each level loads what it needs and nothing else: the start is part of every measurement.
-    if launch.level == "sparql-only":
-        from okn_benchmark.proxy.local_wire import LocalWire
-        from okn_benchmark.proxy.sparql_only import SparqlOnly
-
-        return LocalWire(SparqlOnly(_endpoint(launch), timeout_s=launch.call_timeout_s))
-    assert profile is not None
-    if isinstance(profile.upstream, HttpUpstream):
-        from okn_benchmark.proxy.http_wire import HttpWire
-
-        return HttpWire(profile.upstream, timeout_s=launch.call_timeout_s, bound=plan.message_bound)
-    from okn_benchmark.proxy.stdio_wire import StdioWire
-
-    return StdioWire(profile.upstream, env=os.environ, redact=redact, bound=plan.message_bound)
-
-
-def _endpoint(launch: ProxyLaunch) -> str:
-    if launch.endpoint is not None:
-        return launch.endpoint
-    from okn_benchmark.sparql.endpoint import FEDERATION_URL
-
-    return FEDERATION_URL
+def _within(seconds: float, work: Callable[[], None]) -> None:
+    worker = threading.Thread(target=work, daemon=True)
+    worker.start()
+    worker.join(seconds)
 
 
 def _settings(plan: Plan) -> Mapping[str, object]:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from okn_benchmark.jsonrpc import (
     CLIENT_CAPABILITIES_KEY,
@@ -16,6 +16,9 @@ from okn_benchmark.jsonrpc import (
     params_of,
 )
 from okn_benchmark.proxy.policy import Hello, Page
+
+_KINDS: Final = 200
+"""Method names come from strangers; past this many the rest are counted together."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -40,15 +43,17 @@ class Session:
 
     def count(self, what: str) -> None:
         """Something without an entry of its own has happened."""
+        if what not in self._counts and len(self._counts) >= _KINDS:
+            what = "other"
         self._counts[what] += 1
 
     def count_host(self, message: Mapping[str, Any]) -> None:
         """A message of the host."""
-        self._counts[f"host {kind_of(message)} {message.get('method', '')}".rstrip()] += 1
+        self.count(f"host {kind_of(message)} {str(message.get('method', ''))[:80]}".rstrip())
 
     def count_upstream(self, message: Mapping[str, Any]) -> None:
         """A message the upstream sent on its own."""
-        self._counts[f"server {kind_of(message)} {message.get('method', '')}".rstrip()] += 1
+        self.count(f"server {kind_of(message)} {str(message.get('method', ''))[:80]}".rstrip())
 
     def opening(self, message: Message) -> None:
         """An opening request: who is calling."""
@@ -58,6 +63,12 @@ class Session:
             source, keys = envelope, (VERSION_KEY, CLIENT_INFO_KEY, CLIENT_CAPABILITIES_KEY)
         names = ("requested_version", "client", "client_capabilities")
         self._asked[message["method"]] = {name: source.get(key) for name, key in zip(names, keys, strict=True)}
+
+    def spoke(self, message: Message) -> dict[str, Any]:
+        """Facts of a first request that opens nothing, for the log."""
+        self.opening(message)
+        asked = self._asked[message["method"]]
+        return {"method": message["method"], "era": "envelope", "protocol_version": asked["requested_version"], **asked}
 
     def opened(self, method: str, result: Mapping[str, Any], hello: Hello) -> dict[str, Any]:
         """Facts of a first result, for the log."""
@@ -82,7 +93,7 @@ class Session:
 
     def refused(self, method: str, message: Mapping[str, Any]) -> None:
         """An error in place of a result."""
-        self._counts[f"errors to {method}"] += 1
+        self.count(f"errors to {method[:80]}")
         error = message.get("error")
         if isinstance(error, Mapping) and not self.started:
             self.could_not_open = f"the server answered {method} with an error: {error.get('message')}"

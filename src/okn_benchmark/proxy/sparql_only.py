@@ -13,7 +13,7 @@ from okn_benchmark.graphs.shortnames import GRAPH_PREFIX, SHORTNAMES
 from okn_benchmark.jsonrpc import Message, tool_text
 
 if TYPE_CHECKING:
-    from okn_benchmark.proxy.http_wire import Client
+    from okn_benchmark.proxy.http_wire import Blocking
 
 RUN_SPARQL: Final = "run_sparql"
 
@@ -62,9 +62,9 @@ class SparqlOnly:
     def __init__(self, endpoint: str, *, timeout_s: float) -> None:
         self._endpoint = endpoint
         self._timeout_s = timeout_s
-        self._client: Client | None = None
+        self._client: Blocking | None = None
 
-    async def call(self, tool: str, arguments: Mapping[str, Any]) -> Message | None:
+    def call(self, tool: str, arguments: Mapping[str, Any]) -> Message | None:
         """Run the query; every failure is a result the agent can act on."""
         if tool != RUN_SPARQL:
             return None
@@ -72,13 +72,13 @@ class SparqlOnly:
         if not isinstance(query, str) or not query.strip():
             return tool_text("The argument query is missing: give one SPARQL query as a string.", is_error=True)
         # Imported with the first query: the HTTP library takes longer to load than everything else here.
-        from okn_benchmark.proxy.http_wire import TransportError, fetch, open_client
+        from okn_benchmark.proxy.http_wire import TransportError, fetch, open_blocking
         from okn_benchmark.proxy.sse import TooLarge
 
         if self._client is None:
-            self._client = open_client({"Accept": _ACCEPT}, timeout_s=self._timeout_s)
+            self._client = open_blocking(self._endpoint, {"Accept": _ACCEPT}, timeout_s=self._timeout_s)
         try:
-            status, content_type, body = await fetch(self._client, self._endpoint, {"query": query})
+            status, content_type, body = fetch(self._client, self._endpoint, {"query": query})
         except TransportError as error:
             return tool_text(f"The endpoint gave no answer: {str(error) or type(error).__name__}", is_error=True)
         except TooLarge:
@@ -88,10 +88,10 @@ class SparqlOnly:
             return tool_text(f"The endpoint answered with HTTP status {status}: {said}", is_error=True)
         return _result(content_type, body)
 
-    async def close(self) -> None:
+    def close(self) -> None:
         """Close the connections."""
         if self._client is not None:
-            await self._client.aclose()
+            self._client.close()
 
 
 def _result(content_type: str, body: bytes) -> Message:

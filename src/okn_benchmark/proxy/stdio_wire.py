@@ -4,29 +4,30 @@ The child gets a small environment (paths, locale, the profile's own values), ne
 says on stderr is passed on with secrets masked, and its last words explain a failure.
 """
 
-import asyncio
 import contextlib
 import ctypes
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
-from okn_benchmark.jsonrpc import MESSAGE_BOUND, Lines, Message, Oversize, decode, guess_id, one_line
+from okn_benchmark.jsonrpc import MESSAGE_BOUND, Message, Oversize, decode, guess_id, one_line
 from okn_benchmark.profile import StdioUpstream
-from okn_benchmark.proxy.wire import Arrived, Closed, Event, Failed, Junk
+from okn_benchmark.proxy.front import Incoming, Inlet, Outlet
+from okn_benchmark.proxy.wire import Arrived, Closed, Event, Failed, Noted, Receive
 
-_CHUNK: Final = 1 << 20
 _GRACE_S: Final = 1.0
 """For each step of the way out: stdin closed, SIGTERM, SIGKILL."""
-_STDERR_KEPT: Final = 2000
-_QUEUED_EVENTS: Final = 512
+_LAST_WORDS: Final = 20
+_LINE_KEPT: Final = 2000
+_STDERR_LINE: Final = 65536
+_PIPE_SIZE: Final = 1 << 20
 _PR_SET_PDEATHSIG: Final = 1
 
 _INHERITED: Final = frozenset({"PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TMPDIR"})
@@ -40,213 +41,141 @@ def child_environment(upstream: StdioUpstream, env: Mapping[str, str]) -> dict[s
 
 def find_command(command: str, env: Mapping[str, str]) -> str:
     """The program to start: as given, on PATH, or installed beside our own interpreter."""
-    if os.sep in command or shutil.which(command, path=env.get("PATH", os.defpath)):
+    # shutil.which would do, and loads four compression libraries first.
+    folders = env.get("PATH", os.defpath).split(os.pathsep)
+    if os.sep in command or any(os.access(Path(folder, command), os.X_OK) for folder in folders):
         return command
     beside = Path(sys.executable).parent / command
     return str(beside) if beside.exists() else command
 
 
 class StdioWire:
-    """A ``Wire`` to a child process; made inside a running loop."""
+    """A ``Wire`` to a child process. ``pace`` is called between batches and may pause the reading."""
 
     def __init__(
         self,
         upstream: StdioUpstream,
         *,
-        env: Mapping[str, str] | None = None,
+        env: Mapping[str, str],
         redact: Callable[[str], str] = str,
+        pace: Callable[[], None] = lambda: None,
         bound: int = MESSAGE_BOUND,
     ) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._events: asyncio.Queue[Event] = asyncio.Queue()
-        self._lines = Lines(bound)
-        self._bound = bound
         self._redact = redact
-        self._waiting: deque[memoryview] = deque()
-        self._last_words = deque[str](maxlen=20)
-        self._exited = asyncio.Event()
-        self._quiet = asyncio.Event()
-        self._closing = False
-        self._paused = False
-        self._child = self._spawn(upstream, os.environ if env is None else env)
+        self._pace = pace
+        self._bound = bound
+        self._last_words = deque[str](maxlen=_LAST_WORDS)
+        self._exited = threading.Event()
+        self._quiet = threading.Event()
+        self._receive: Receive | None = None
+        self._outlet: Outlet | None = None
+        # Started here and listened to later: the server gets going while the rest of this process still loads.
+        self._child = self._spawn(upstream, child_environment(upstream, env))
+
+    def start(self, receive: Receive) -> None:
+        """Begin to listen to the child, or report that there is none."""
+        self._receive = receive
+        if isinstance(self._child, str):
+            receive(Closed(reason=self._child))
+            return
+        child = self._child
+        assert child.stdin is not None
+        assert child.stdout is not None
+        assert child.stderr is not None
+        self._outlet = Outlet(child.stdin.fileno(), name="to the server")
+        Inlet(child.stdout.fileno(), self._arrived, bound=self._bound, name="from the server").start()
+        Inlet(child.stderr.fileno(), self._said, bound=_STDERR_LINE, name="stderr of the server").start()
+        threading.Thread(target=self._wait, args=(child,), name="exit of the server", daemon=True).start()
 
     def send(self, message: Message, raw: bytes) -> None:
         """Write the line as it is."""
         del message
-        if self._child is None or self._closing:
-            return
-        self._waiting.append(memoryview(raw))
-        if len(self._waiting) == 1:
-            self._write()
+        if self._outlet is not None:
+            self._outlet.send(raw)
 
-    async def receive(self) -> Event:
-        """The next event."""
-        event = await self._events.get()
-        if self._paused and self._events.qsize() < _QUEUED_EVENTS // 2:
-            self._paused = False
-            self._watch()
-        return event
-
-    async def close(self) -> None:
+    def close(self) -> None:
         """Close its stdin, then SIGTERM, then SIGKILL, each a second apart, to the whole group."""
-        child, self._closing = self._child, True
-        if child is None:
+        child = self._child
+        if isinstance(child, str):
             return
-        self._unwatch()
-        self._close_stdin()
+        if self._outlet is not None:
+            self._outlet.close()
+        assert child.stdin is not None
+        with contextlib.suppress(OSError):
+            child.stdin.close()
         for ending in (signal.SIGTERM, signal.SIGKILL):
-            if await self._gone():
+            if self._exited.wait(_GRACE_S):
                 break
             _signal_group(child.pid, ending)
-        await self._gone()
+        self._exited.wait(_GRACE_S)
         # The leader may be gone while others of its group are not.
         if _signal_group(child.pid, signal.SIGTERM):
-            await asyncio.sleep(0.1)
+            _wait_for_group(child.pid, _GRACE_S / 4)
             _signal_group(child.pid, signal.SIGKILL)
 
-    async def _gone(self) -> bool:
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._exited.wait(), _GRACE_S)
-        return self._exited.is_set()
-
-    def _spawn(self, upstream: StdioUpstream, env: Mapping[str, str]) -> "subprocess.Popen[bytes] | None":
-        given = child_environment(upstream, env)
+    def _spawn(self, upstream: StdioUpstream, env: Mapping[str, str]) -> "subprocess.Popen[bytes] | str":
         try:
             child = subprocess.Popen(
-                [find_command(upstream.command, given), *upstream.args],
+                [find_command(upstream.command, env), *upstream.args],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 cwd=upstream.cwd,
-                env=given,
+                env=env,
                 bufsize=0,
+                pipesize=_PIPE_SIZE,
                 start_new_session=True,
                 preexec_fn=_die_with_parent,  # noqa: PLW1509 - one call into libc, loaded before the fork
             )
         except (OSError, ValueError, subprocess.SubprocessError) as error:
             reason = getattr(error, "strerror", None) or str(error)
-            self._events.put_nowait(Closed(reason=self._redact(f"{upstream.command} could not be started: {reason}")))
-            return None
-        assert child.stdin is not None
-        assert child.stdout is not None
-        for pipe in (child.stdin, child.stdout):
-            os.set_blocking(pipe.fileno(), False)
-            _widen(pipe.fileno())
-        self._stdin, self._stdout = child.stdin.fileno(), child.stdout.fileno()
-        self._watching = False
-        self._writing = False
-        self._watch()
-        for work, name in ((self._listen, "stderr"), (self._wait, "wait")):
-            threading.Thread(target=work, args=(child,), name=f"upstream {name}", daemon=True).start()
-            self._child = child
+            return self._redact(f"{upstream.command} could not be started: {reason}")
         return child
 
-    def _watch(self) -> None:
-        if not self._closing and not self._watching:
-            self._watching = True
-            self._loop.add_reader(self._stdout, self._read)
-
-    def _unwatch(self) -> None:
-        if self._watching:
-            self._watching = False
-            self._loop.remove_reader(self._stdout)
-
-    def _read(self) -> None:
-        try:
-            chunk = os.read(self._stdout, _CHUNK)
-        except BlockingIOError:
+    def _arrived(self, batch: Incoming | None) -> None:
+        assert self._receive is not None
+        if batch is None:
+            self._receive(Closed(reason=self._ending()))
             return
-        except OSError:
-            chunk = b""
-        if not chunk:
-            self._unwatch()
-            last = self._lines.rest()
-            if last is not None:
-                self._take(last)
-            self._loop.create_task(self._explain_end())
-            return
-        for line in self._lines.feed(chunk):
-            self._take(line)
-        if self._events.qsize() > _QUEUED_EVENTS:
-            self._paused = True
-            self._unwatch()
+        for line in batch:
+            event = self._read(line)
+            if event is not None:
+                self._receive(event)
+        self._pace()
 
-    def _take(self, line: bytes | Oversize) -> None:
+    def _read(self, line: bytes | Oversize) -> Event | None:
         if isinstance(line, Oversize):
             reason = f"its reply of {line.size:,} bytes is over the limit of {self._bound:,} and was dropped"
-            self._events.put_nowait(Failed(request_id=guess_id(line), reason=reason))
-            return
-        if not line.strip():
-            return
+            return Failed(request_id=guess_id(line), reason=reason)
         messages = decode(line)
-        if messages is None:
-            self._events.put_nowait(Junk(size=len(line)))
-        elif len(messages) == 1 and not line.startswith(b"["):
-            self._events.put_nowait(Arrived(message=messages[0], raw=line if line.endswith(b"\n") else one_line(line)))
-        else:
-            self._events.put_nowait(Junk(size=len(line)))
+        if messages is not None and len(messages) == 1 and not line.startswith(b"["):
+            return Arrived(message=messages[0], raw=line if line.endswith(b"\n") else one_line(line))
+        return Noted(what="junk_lines") if line.strip() else None
 
-    async def _explain_end(self) -> None:
-        """Stdout has ended; give the process a moment to say with which code, and its stderr to be read."""
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._exited.wait(), _GRACE_S)
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._quiet.wait(), _GRACE_S / 4)
-        code = self._child.returncode if self._child is not None else None
-        ending = "closed its output" if code is None else _ending(code)
+    def _ending(self) -> str:
+        """Why its output has ended: give it a moment to exit, and its stderr to be read."""
+        self._exited.wait(_GRACE_S)
+        self._quiet.wait(_GRACE_S / 4)
+        code = None if isinstance(self._child, str) else self._child.returncode
+        how = "closed its output" if code is None else _how_it_ended(code)
         words = " ".join(" ".join(self._last_words).split())[-400:]
-        self._events.put_nowait(Closed(reason=f"the server process {ending}" + (f": {words}" if words else "")))
+        return f"the server process {how}" + (f": {words}" if words else "")
 
-    def _write(self) -> None:
-        while self._waiting:
-            view = self._waiting[0]
-            try:
-                written = os.write(self._stdin, view)
-            except BlockingIOError:
-                written = 0
-            except OSError:
-                self._waiting.clear()  # the end of its stdout will tell the rest
-                break
-            if written < len(view):
-                self._waiting[0] = view[written:]
-                if not self._writing:
-                    self._writing = True
-                    self._loop.add_writer(self._stdin, self._write)
-                return
-            self._waiting.popleft()
-        self._stop_writing()
-
-    def _stop_writing(self) -> None:
-        if self._writing:
-            self._writing = False
-            self._loop.remove_writer(self._stdin)
-
-    def _close_stdin(self) -> None:
-        self._stop_writing()
-        assert self._child is not None
-        assert self._child.stdin is not None
-        with contextlib.suppress(OSError):
-            self._child.stdin.close()
-
-    def _listen(self, child: "subprocess.Popen[bytes]") -> None:
-        """Pass stderr on, masked. In a thread: whatever it says must not wait for us, nor we for it."""
-        stderr = child.stderr
-        assert stderr is not None
-        for raw in iter(lambda: stderr.readline(8192), b""):
+    def _said(self, batch: Incoming | None) -> None:
+        if batch is None:
+            self._quiet.set()
+            return
+        for line in batch:
+            raw = line.head + b" [cut]\n" if isinstance(line, Oversize) else line
             text = self._redact(raw.decode("utf-8", "replace"))
-            self._last_words.append(text.strip()[:_STDERR_KEPT])
+            self._last_words.append(text.strip()[:_LINE_KEPT])
             with contextlib.suppress(OSError, ValueError):
                 sys.stderr.write(text)
                 sys.stderr.flush()
-        self._tell(self._quiet)
 
     def _wait(self, child: "subprocess.Popen[bytes]") -> None:
         child.wait()
-        self._tell(self._exited)
-
-    def _tell(self, what: asyncio.Event) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop is closed
-            self._loop.call_soon_threadsafe(what.set)
+        self._exited.set()
 
 
 _prctl = getattr(ctypes.CDLL(None), "prctl", None)  # Linux alone has it
@@ -258,7 +187,7 @@ def _die_with_parent() -> None:
         _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
-def _signal_group(group: int, number: signal.Signals) -> bool:
+def _signal_group(group: int, number: int) -> bool:
     try:
         os.killpg(group, number)
     except (ProcessLookupError, PermissionError):
@@ -266,16 +195,13 @@ def _signal_group(group: int, number: signal.Signals) -> bool:
     return True
 
 
-def _widen(fd: int) -> None:
-    """A pipe of 64 KiB costs a context switch per 64 KiB; ask for more where the system lets us."""
-    if sys.platform == "linux":
-        import fcntl
-
-        with contextlib.suppress(OSError):
-            fcntl.fcntl(fd, fcntl.F_SETPIPE_SZ, _CHUNK)
+def _wait_for_group(group: int, seconds: float) -> None:
+    until = time.monotonic() + seconds
+    while _signal_group(group, 0) and time.monotonic() < until:
+        time.sleep(0.01)
 
 
-def _ending(code: int) -> str:
+def _how_it_ended(code: int) -> str:
     if code >= 0:
         return f"ended with exit code {code}"
     try:

@@ -4,15 +4,15 @@ Every submission is kept; the last accepted one is ``answer.csv``, those it repl
 refused ones ``rejected-<k>.csv``.
 """
 
-import asyncio
 import json
+import queue
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from okn_benchmark.errors import OutsideFailure
-from okn_benchmark.files import replace_whole
-from okn_benchmark.scoring.answer import Answer, Malformed, read_answer
 
 ANSWER_FILE: Final = "answer.csv"
 BYTES_BOUND: Final = 50 * 1000 * 1000
@@ -31,25 +31,43 @@ class Receipt:
     columns: tuple[str, ...] = ()
     size: int = 0
 
+    def facts(self) -> dict[str, Any]:
+        """For the log."""
+        names = ("accepted", "file", "rows", "columns", "size")
+        return {name: getattr(self, name) for name in names}
+
 
 class Submissions:
-    """Take submissions in the order they come; ``folder`` None checks them and keeps nothing."""
+    """Take submissions one after the other, in a thread; ``folder`` None checks them and keeps nothing."""
 
     def __init__(self, folder: Path | None, *, bytes_bound: int = BYTES_BOUND, rows_bound: int = ROWS_BOUND) -> None:
         self._folder = folder
         self._bytes_bound = bytes_bound
         self._rows_bound = rows_bound
-        self._turn = asyncio.Lock()
+        self._queue: queue.SimpleQueue[tuple[Any, Callable[[Receipt], None]]] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
         self._accepted: bytes | None = None
         self._superseded = 0
         self._rejected = 0
 
-    async def hand_in(self, arguments: Any) -> Receipt:
-        """Check and keep one submission. Reading and writing happen in a thread; the loop stays free."""
-        async with self._turn:
-            return await asyncio.to_thread(self._take, arguments)
+    def hand_in(self, arguments: Any, done: Callable[[Receipt], None]) -> None:
+        """Check and keep one submission; ``done`` is called from the thread, in the order things came in."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._work, name="submissions", daemon=True)
+            self._thread.start()
+        self._queue.put((arguments, done))
 
-    def _take(self, arguments: Any) -> Receipt:
+    def _work(self) -> None:
+        while True:
+            arguments, done = self._queue.get()
+            try:
+                receipt = self.take(arguments)
+            except Exception as error:  # noqa: BLE001 - whatever is wrong with us, the agent must be told to try again
+                receipt = Receipt(accepted=False, text=f"The table could not be read ({type(error).__name__}).")
+            done(receipt)
+
+    def take(self, arguments: Any) -> Receipt:
+        """Check and keep one submission now."""
         table = arguments.get("csv") if isinstance(arguments, dict) else None
         if not isinstance(table, str):
             kept = json.dumps(arguments, ensure_ascii=False).encode("utf-8", "backslashreplace")
@@ -61,8 +79,11 @@ class Submissions:
             kept = table.encode("utf-8", "backslashreplace")
             return self._refuse(kept, f"Line {row} holds half a character (a lone surrogate).")
         reason = self._too_big(data)
-        if reason:
-            return self._refuse(data, reason)
+        return self._refuse(data, reason) if reason else self._judge(data)
+
+    def _judge(self, data: bytes) -> Receipt:
+        from okn_benchmark.scoring.answer import Answer, Malformed, read_answer
+
         match read_answer(data):
             case Malformed() as found:
                 named = found.row is None or str(found.row) in found.reason
@@ -115,4 +136,6 @@ class Submissions:
 
     def _keep(self, name: str, data: bytes) -> None:
         if self._folder is not None:
+            from okn_benchmark.files import replace_whole
+
             replace_whole(self._folder / name, data)

@@ -1,5 +1,6 @@
 """What every wire to an upstream looks like from the relay, whatever carries the messages."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
@@ -28,15 +29,8 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Junk:
-    """Something arrived that is no JSON-RPC message; ``size`` in bytes."""
-
-    size: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Noted:
-    """Something worth counting that needs no action: an HTTP status, a resumed stream."""
+    """Something worth counting that needs no action: a junk line, an HTTP status, a resumed stream."""
 
     what: str
 
@@ -48,17 +42,18 @@ class Closed:
     reason: str
 
 
-Event: TypeAlias = Arrived | Failed | Junk | Noted | Closed
+Event: TypeAlias = Arrived | Failed | Noted | Closed
+Receive: TypeAlias = Callable[[Event], None]
 
 
 class Wire(Protocol):
-    """One upstream. ``send`` neither blocks nor raises: what goes wrong comes back as an event."""
+    """One upstream. Nothing here raises: what goes wrong is an event."""
+
+    def start(self, receive: Receive) -> None:
+        """Connect; from now on ``receive`` is called with every event, from a thread of the wire's own."""
 
     def send(self, message: Message, raw: bytes) -> None:
-        """Pass one message on; ``raw`` is the same message as a line."""
+        """Pass one message on without waiting; ``raw`` is the same message as a line."""
 
-    async def receive(self) -> Event:
-        """The next event; after ``Closed`` there is none."""
-
-    async def close(self) -> None:
+    def close(self) -> None:
         """End the upstream and whatever it started. Takes a few seconds at most."""
