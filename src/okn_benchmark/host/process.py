@@ -43,6 +43,7 @@ def run_group(
     stdin: str,
     timeout_s: float,
     on_line: Callable[[bytes], None],
+    drain_s: float = DRAIN_S,
 ) -> Ended:
     """Run ``argv`` as the leader of its own process group; nothing of the group is left when this returns.
 
@@ -86,7 +87,7 @@ def run_group(
             _join(threads)
             raise
         wall_s = time.monotonic() - began
-        if not group_gone(process.pid, DRAIN_S):
+        if not group_gone(process.pid, drain_s):
             end_group(process.pid, TERMINATE_GRACE_S)
         _join(threads)
     if faults:
