@@ -195,23 +195,24 @@ def _said(lines: Iterable[bytes | str], limit: int) -> Iterator[Said]:
         content = message.get("content") if isinstance(message, dict) else None
         blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
         for block in blocks:
-            if isinstance(block, dict):
-                yield _entry(str(event["type"]), block, limit)
+            if isinstance(block, dict) and (entry := _entry(str(event["type"]), block, limit)).text:
+                yield entry
 
 
 def _entry(who: str, block: dict[str, Any], limit: int) -> Said:
     what = str(block.get("type"))
+    label = what.replace("_", " ")
     match what:
         case "text" | "thinking":
             text = str(block.get(what) or block.get("text") or "")
         case "tool_use":
-            what = f"calls {one_line(str(block.get('name')), 80)}"
+            label = f"calls {one_line(str(block.get('name')), 80)}"
             text = _argument_words(block.get("input"))
         case "tool_result":
             text = _result_text(block.get("content"))
         case _:
             text = json.dumps(block, ensure_ascii=False)
-    said = Said(who=who, what=what.replace("_", " "), text=visible(text[: limit * 2]), chars=len(text))
+    said = Said(who=who, what=one_line(label, 90), text=visible(text[: limit * 2]), chars=len(text))
     return _shorter(said, limit)
 
 
@@ -227,15 +228,16 @@ def cut(marked: Marked, limits: Limits) -> Marked:
     order: list[Mark] = ["near", "missing", "extra", "matched"]
     wrong = any(row.mark != "matched" for row in marked.rows)
     room = limits.rows if wrong else min(limits.rows, 5)
-    ranked = sorted(marked.rows, key=lambda row: order.index(row.mark))
+    ranked = sorted(range(len(marked.rows)), key=lambda at: order.index(marked.rows[at].mark))
     gone = dict(marked.left_out)
-    for row in ranked[room:]:
-        gone[row.mark] = gone.get(row.mark, 0) + 1
-    kept = {id(row) for row in ranked[:room]}
+    for at in ranked[room:]:
+        mark = marked.rows[at].mark
+        gone[mark] = gone.get(mark, 0) + 1
+    kept = sorted(ranked[:room])
     return Marked(
         answer_columns=_cells(marked.answer_columns, limits) or (),
         key_columns=_cells(marked.key_columns, limits) or (),
-        rows=tuple(_cut_row(row, limits) for row in marked.rows if id(row) in kept),
+        rows=tuple(_cut_row(marked.rows[at], limits) for at in kept),
         left_out=gone,
         note=marked.note,
     )
