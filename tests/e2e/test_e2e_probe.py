@@ -1,0 +1,49 @@
+"""``probe``: what a server offers, for free."""
+
+import json
+from pathlib import Path
+
+from tests.e2e.conftest import PROFILE, Shell
+
+
+def test_it_tells_tools_lengths_levels_and_the_digest_of_the_control(
+    shell: Shell, profile: Path, tmp_path: Path
+) -> None:
+    done = shell.okn("probe", "--profile", profile, "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["tool_count"] == 7
+    assert found["instructions"]["sent_chars"] == found["instructions"]["arriving_chars"] > 100
+    assert found["levels"]["sparql-only"] == ["run_sparql", "submit_csv"]
+    assert "submit_csv" in found["levels"]["all-tools"]
+    assert len(found["preamble"]["digest"]) == 64
+    other = tmp_path / "other.toml"
+    text = profile.read_text(encoding="utf-8").replace('name = "sample"', 'name = "second"')
+    other.write_text(text, encoding="utf-8")
+    again = json.loads(shell.okn("probe", "--profile", other, "--json").stdout)
+    assert again["preamble"] == found["preamble"]
+    assert again["profile"]["name"] == "second"
+
+
+def test_an_ablation_is_previewed_and_a_typo_is_named(shell: Shell, profile: Path) -> None:
+    done = shell.okn("probe", "--profile", profile, "--without-tool", "get_schema")
+    assert done.returncode == 0, done.stderr
+    assert "get_schema: " in done.stdout
+    assert "[withheld]" in done.stdout
+    shown = next(line for line in done.stdout.splitlines() if "all-tools shows" in line)
+    assert "get_schema" not in shown
+    typo = shell.okn("probe", "--profile", profile, "--without-tool", "nosuch")
+    assert typo.returncode == 2
+    assert "nosuch" in typo.stderr
+    assert "get_schema" in typo.stderr
+
+
+def test_a_server_that_is_not_there_is_one_sentence(shell: Shell, dead_profile: Path) -> None:
+    done = shell.okn("probe", "--profile", dead_profile)
+    assert done.returncode == 4
+    assert "Traceback" not in done.stderr
+    assert "no-such-command-anywhere" in done.stderr
+
+
+def test_the_profile_fixture_is_the_one_that_ships() -> None:
+    assert "run_query" in PROFILE
