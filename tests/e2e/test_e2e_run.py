@@ -9,6 +9,10 @@ from pathlib import Path
 import pytest
 from tests.e2e.conftest import Run, Shell
 
+SUMMARY_COLUMNS = [
+    *("question", "tier", "condition", "server", "tools", "kg_hint", "attempt", "attempts_total", "blocked"),
+    *("exact", "ordered", "f1", "queries", "tools_called", "wall_s", "server_s", "notes"),
+]
 CONTROL = ("--tools", "sparql-only", "--kg-hint", "tags")
 
 
@@ -59,25 +63,7 @@ def test_five_conditions_share_one_root_and_the_control_names_no_server(
         "sparql-only__kg-named",
     ]
     table = rows(tmp_path / "root" / "summary.csv")
-    assert table[0][:17] == [
-        "question",
-        "tier",
-        "condition",
-        "server",
-        "tools",
-        "kg_hint",
-        "attempt",
-        "attempts_total",
-        "blocked",
-        "exact",
-        "ordered",
-        "f1",
-        "queries",
-        "tools_called",
-        "wall_s",
-        "server_s",
-        "notes",
-    ]
+    assert table[0][:17] == SUMMARY_COLUMNS
     assert len(table) == 1 + 5
 
 

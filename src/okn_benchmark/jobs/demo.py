@@ -12,9 +12,9 @@ from typing import Final
 from okn_benchmark.corpus.source import bundled_names
 from okn_benchmark.errors import OutsideFailure, Refusal
 from okn_benchmark.files import replace_whole
+from okn_benchmark.jobs.choose import Choice
 from okn_benchmark.jobs.pages import html_of
 from okn_benchmark.jobs.prepare import Sweep, prepare
-from okn_benchmark.jobs.choose import Choice
 from okn_benchmark.jobs.reference import reference
 from okn_benchmark.jobs.report import Reported, read_report, regenerate
 from okn_benchmark.jobs.request import RunRequest
