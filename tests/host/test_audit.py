@@ -99,6 +99,7 @@ def test_what_an_audit_holds_for() -> None:
     key = audit_key(host, plan, "1.0.0")
     assert audit_key(host, bare_plan(), "1.0.0") == key
     assert audit_key(ClaudeHost(executable="elsewhere/claude"), plan, "1.0.0") == key
+    assert audit_key(ClaudeHost(executable="claude", model_script="abc"), plan, "1.0.0") == key
     assert audit_key(host, plan, "1.0.1") != key
     assert audit_key(host, bare_plan(effort="low"), "1.0.0") != key
     assert audit_key(ClaudeHost(executable="claude", negotiation="auto"), plan, "1.0.0") != key

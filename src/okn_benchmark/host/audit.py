@@ -18,7 +18,7 @@ from okn_benchmark.host.claude import ClaudeHost
 from okn_benchmark.host.episode import SERVER_NAME, TOOL_PREFIX, EpisodePlan
 from okn_benchmark.host.isolation import ALLOWED_TOOL, HOST_OWNED
 from okn_benchmark.host.process import Ended, run_group
-from okn_benchmark.host.rehearsal import scratch_login
+from okn_benchmark.host.rehearsal import scratch_login, without_login
 from okn_benchmark.host.script import parse_script
 from okn_benchmark.host.scripted import serve_script
 from okn_benchmark.host.transcript import Facts, Reader
@@ -99,7 +99,7 @@ def read_audit(value: JsonObject, source: str) -> Audit:
 
 def audit_key(host: ClaudeHost, plan: EpisodePlan, version: str | None) -> str:
     """What an audit holds for: this version of the program with these flags and variables. 64 hex digits."""
-    plan = _without_limits(plan)
+    host, plan = replace(host, model_script=None), _without_limits(plan)
     flags, variables = host.flags(plan), host.variables(plan)
     return digest({"audit": VERSION, "version": version, "flags": flags, "variables": variables})
 
@@ -117,11 +117,13 @@ def audit(host: ClaudeHost, plan: EpisodePlan, *, delay_s: float = SERVER_DELAY_
     Raises:
         OutsideFailure: the program could not be started.
     """
+    host = replace(host, model_script=None)
     server = (sys.executable, "-P", "-m", "okn_benchmark.host.canary_server", "--delay", f"{delay_s:g}")
     quick = [*server[:-1], "0"]
     with tempfile.TemporaryDirectory(prefix="okn-audit-") as name, serve_script(parse_script(_script())) as endpoint:
         planted = plant(Path(name).resolve(), quick)
-        audited = replace(host, overrides={**host.overrides, **scratch_login(planted.home, endpoint.base_url)})
+        overrides = {**host.overrides, **scratch_login(planted.home, endpoint.base_url)}
+        audited = replace(host, environ=without_login(host.environ), overrides=overrides)
         audited_plan = replace(_without_limits(plan), server=server)
         reader = Reader()
         ended = run_group(
