@@ -86,7 +86,7 @@ def _check(choice: "Choice", endpoint: str, timeout_s: float, *, json: bool) -> 
 def _show_drift(entry: "Drift") -> None:
     detail = ""
     if entry.lost or entry.gained:
-        detail = f" ({entry.lost} rows lost, {entry.gained} gained)"
+        detail = f" ({entry.lost} row{'' if entry.lost == 1 else 's'} lost, {entry.gained} gained)"
     if entry.error is not None:
         detail = f": {entry.error.message}"
     elif entry.state == "not built":
