@@ -19,7 +19,7 @@ from okn_benchmark.scoring.readings import Order, Readings
 from okn_benchmark.scoring.relaxed import Nearest, by_local_name, without_case
 from okn_benchmark.scoring.rows import Codes, merged, overlap
 from okn_benchmark.scoring.search import Pair, Search
-from okn_benchmark.scoring.units import factors, scaled
+from okn_benchmark.scoring.units import AS_MEASURED, factors, scaled
 from okn_benchmark.table import Cell, Table
 
 LABELS: Final = (
@@ -174,14 +174,16 @@ class _Repairs:
         pairs = product(range(len(cells)), range(len(texts))) if order is None else enumerate(order)
         for want, have in islice(pairs, _MOST_SLIPS):
             for factor in factors(cells[want], texts[have]):
+                columns: list[Column] = list(self.key.normalized)
+                columns[want] = Nearest(self.key.normalized[want], cells[want], AS_MEASURED)
                 repaired = [scaled(column, factor) if at == have else column for at, column in enumerate(texts)]
-                if self._repaired(repaired, order):
+                if self._repaired(columns, repaired, order):
                     yield {"column": self.answer.columns[have], "factor": float(factor)}
 
-    def _repaired(self, texts: Sequence[Sequence[str]], order: Order | None) -> bool:
+    def _repaired(self, columns: Sequence[Column], texts: Sequence[Sequence[str]], order: Order | None) -> bool:
         if order is None:
-            return self._search(self.key.normalized, texts)
-        return Readings(self.key.normalized, texts).reaches(order, self.seen.key_rows)
+            return self._search(columns, texts)
+        return Readings(columns, texts).reaches(order, self.seen.key_rows)
 
     def _pooled(self) -> bool:
         """Exact if each row were a bag of cells, whatever the columns."""

@@ -1,7 +1,7 @@
 """Columns that read more than the contract allows: what a diagnosis tries in place of a reference column."""
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 
 from okn_benchmark.scoring.cells import NOTHING, KeyColumn, lexical, plain_text
@@ -16,7 +16,7 @@ class Relaxed:
     Args:
         base: the column of the normalized tier.
         cells: its reference cells.
-        loose: the looser key of a reference cell; None keeps its class.
+        loose: the looser keys of a reference cell; cells with the same first key become one class.
         tries: the looser keys a submitted text may have.
     """
 
@@ -24,16 +24,19 @@ class Relaxed:
         self,
         base: KeyColumn,
         cells: Sequence[Cell],
-        loose: Callable[[Cell], str | None],
-        tries: Callable[[str], Iterable[str]],
+        loose: Callable[[Cell], Sequence[str]],
+        tries: Callable[[str], Sequence[str]],
     ) -> None:
         self._base = base
         self._tries = tries
         self._keys: dict[str, int] = {}
         self._merged: dict[int, int] = {}
         for cell, number in dict(zip(cells, base.classes, strict=True)).items():
-            key = loose(cell)
-            self._merged.setdefault(number, number if key is None else self._keys.setdefault(key, number))
+            keys = loose(cell)
+            merged = self._keys.setdefault(keys[0], number) if keys else number
+            merged = self._merged.setdefault(number, merged)
+            for key in keys:
+                self._keys.setdefault(key, merged)
         self.classes = [self._merged[number] for number in base.classes]
         self.mixed = base.mixed
 
@@ -62,28 +65,29 @@ def without_case(base: KeyColumn, cells: Sequence[Cell]) -> Relaxed:
     return Relaxed(base, cells, _caseless, _caseless_tries)
 
 
-def _iri_name(cell: Cell) -> str | None:
-    return local_name(cell.value) if cell is not None and cell.kind == "uri" else None
+def _iri_name(cell: Cell) -> Sequence[str]:
+    return (local_name(cell.value),) if cell is not None and cell.kind == "uri" else ()
 
 
-def _local_tries(text: str) -> Iterable[str]:
+def _local_tries(text: str) -> Sequence[str]:
     name = local_name(folded(text))
     prefix, colon, local = name.partition(":")
     return (name, f"{prefix}_{local}", local) if colon else (name,)
 
 
-def _caseless(cell: Cell) -> str | None:
+def _caseless(cell: Cell) -> Sequence[str]:
     if cell is None:
-        return None
-    return _iri_case(cell.value) if cell.kind == "uri" else plain_text(lexical(cell)).casefold()
+        return ()
+    if cell.kind == "uri":
+        return "<" + folded(cell.value).casefold(), "/" + local_name(cell.value).casefold()
+    return (plain_text(lexical(cell)).casefold(),)
 
 
-def _iri_case(iri: str) -> str:
-    return "<" + local_name(iri).casefold()
-
-
-def _caseless_tries(text: str) -> Iterable[str]:
-    return plain_text(text).casefold(), *("<" + name.casefold() for name in _local_tries(text))
+def _caseless_tries(text: str) -> Sequence[str]:
+    whole = folded(text).casefold()
+    if "://" in whole:
+        return plain_text(text).casefold(), "<" + whole
+    return plain_text(text).casefold(), *("/" + name for name in _local_tries(whole)[:2])
 
 
 class Nearest:

@@ -7,8 +7,9 @@ from typing import Final
 from okn_benchmark.scoring.number import ARITHMETIC, value_of
 from okn_benchmark.table import Cell
 
-_SAME: Final = Decimal("0.001")
-_MEASURED: Final = Context(prec=12, traps=[])
+AS_MEASURED: Final = Decimal("0.001")
+"""How far a scaled number may be from the key's: a factor is found from printed numbers and is no better than they are."""
+
 _SMALLEST: Final = Decimal("1e-30")
 _LARGEST: Final = Decimal("1e30")
 _KNOWN: Final = frozenset(
@@ -32,7 +33,7 @@ def factors(cells: Sequence[Cell], texts: Sequence[str]) -> Iterator[Decimal]:
     for sign, other in ((1, have), (-1, [value.copy_negate() for value in reversed(have)])):
         with localcontext(ARITHMETIC):
             factor = _factor(want, other)
-        if factor is not None:
+        if factor is not None and sign * factor != 1:
             yield sign * factor
 
 
@@ -54,11 +55,7 @@ def _sorted(texts: Iterable[str]) -> list[Decimal] | None:
 
 def _times(text: str, factor: Decimal) -> str:
     value = value_of(text)
-    if value is None:
-        return text
-    # A measured factor is no better than the printed numbers it was found from, so its product is cut before their end.
-    exact = len(factor.as_tuple().digits) <= 12
-    return str((ARITHMETIC if exact else _MEASURED).multiply(value, factor))
+    return text if value is None else str(ARITHMETIC.multiply(value, factor))
 
 
 def _factor(want: Sequence[Decimal], have: Sequence[Decimal]) -> Decimal | None:
@@ -68,12 +65,12 @@ def _factor(want: Sequence[Decimal], have: Sequence[Decimal]) -> Decimal | None:
         return None
     largest = max(pairs, key=lambda pair: abs(pair[0]))
     ratio = largest[0] / largest[1]
-    if not _SMALLEST < ratio < _LARGEST or any(abs(w / h / ratio - 1) > _SAME for w, h in pairs):
+    if not _SMALLEST < ratio < _LARGEST or any(abs(w / h / ratio - 1) > AS_MEASURED for w, h in pairs):
         return None
     round_ratio = _rounded(ratio)
     if len(set(want) - {Decimal(0)}) < 2 and not _is_conversion(round_ratio):
         return None
-    return None if round_ratio == 1 else round_ratio
+    return round_ratio
 
 
 def _rounded(ratio: Decimal) -> Decimal:
