@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, Group, JustifyMethod, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -14,7 +14,7 @@ from okn_benchmark.report.cautions import cautions
 from okn_benchmark.report.contrasts import Contrast
 from okn_benchmark.report.tally import ConditionRow, QuestionRow
 from okn_benchmark.report.view import ReportView
-from okn_benchmark.report.words import DASH, number, one_line, p_value, signed, span, tally
+from okn_benchmark.report.words import DASH, number, one_line, p_value, plural, span, tally
 
 PIPE_WIDTH = 160
 
@@ -61,6 +61,11 @@ def rendered(view: ReportView) -> RenderableType:
     return Group(*_parts(view))
 
 
+def _name(name: str) -> Text:
+    """A condition's name, broken where its parts meet."""
+    return Text(one_line(name, 400).replace("__", "\n  __"))
+
+
 def _parts(view: ReportView) -> Iterator[RenderableType]:
     yield Text(one_line(view.title), style="bold")
     yield Text(prose.opening(view))
@@ -80,7 +85,8 @@ def _table(title: str, *columns: str, left: int = 1) -> Table:
     """A table whose first ``left`` columns are names and the others numbers."""
     table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False)
     for place, column in enumerate(columns):
-        table.add_column(column, justify="left" if place < left else "right", overflow="fold")
+        side: JustifyMethod = "left" if place < left else "right"
+        table.add_column(column, justify=side, overflow="fold")
     return table
 
 
@@ -95,110 +101,95 @@ def _excluded(view: ReportView) -> Iterator[RenderableType]:
 
 
 def _conditions(view: ReportView) -> Table:
-    table = _table("Conditions", "condition", "model", "effort", "host", "tools", "graph named", "measured", left=6)
+    table = _table("Conditions", "condition", "model", "effort", "host", "tools", "graph", "measured", left=6)
     for row in view.conditions:
         about = row.about
-        told = (prose.model(row), about.effort_shown, prose.host(row), prose.tools(about), prose.named(about))
-        _add(table, about.name, *told, f"{row.measured} of {row.planned}")
+        told = (prose.model(row), about.effort_shown, prose.host(row), prose.tools(about), _NAMED[about.named])
+        _add(table, _name(about.name), *told, f"{row.measured} of {row.planned}")
     return table
 
 
+_NAMED = {True: "named", False: "not named", None: DASH}
+
+
 def _results(view: ReportView) -> Table:
-    title = "Results: mean over questions, 95 % interval on the effective number of attempts"
-    columns = (
-        "condition",
-        "exact",
-        "95 %",
-        "attempts",
-        "questions",
-        "always",
-        "ever",
-        "flaky",
-        "F1",
-        "strict",
-        "ordered",
-    )
-    table = _table(title, *columns, "n eff")
+    title = "Results: mean over questions, 95 % interval on the effective number of attempts (n eff)"
+    columns = ("exact", "95 %", "attempts", "n eff", "always/ever/flaky", "F1", "strict", "ordered")
+    table = _table(title, "condition", *columns)
     for row in view.conditions:
-        _add(table, *_result(row))
+        _add(table, _name(row.about.name), *_result(row))
     return table
 
 
 def _result(row: ConditionRow) -> list[str | Text]:
     exact = row.exact
     if exact is None:
-        return [row.about.name, "measured nothing", *[DASH] * 10]
-    counts = [f"{c.hits}/{c.of}" if c.of else DASH for c in (row.always, row.ever, row.flaky)]
+        return ["measured nothing", *[DASH] * 7]
+    steady = "/".join(str(c.hits) for c in (row.always, row.ever, row.flaky))
     return [
-        row.about.name,
         Text(number(exact.value), style="bold"),
         span(exact.interval),
-        f"{exact.hits}/{exact.attempts}",
-        str(exact.questions),
-        *counts,
+        f"{exact.hits}/{exact.attempts} in {exact.questions}",
+        number(exact.effective, 1),
+        f"{steady} of {row.always.of}",
         number(row.f1.value),
         *(DASH if c is None else f"{c.hits}/{c.attempts}" for c in (row.strict, row.ordered)),
-        number(exact.effective, 1),
     ]
 
 
 def _work(view: ReportView) -> Table:
     names = (
-        "queries ok / errored",
+        "queries ok / err",
         "calls",
-        "soft",
-        "clipped",
+        "soft / clipped",
         "wall s",
         "server s",
         "agent s",
         "retry s",
         "tokens in / out",
     )
-    table = _table("Work: means per measured attempt", "condition", "n", *names, "cost USD")
+    table = _table("Work: means per measured attempt, times in seconds", "condition", "n", *names, "USD")
     for row in view.conditions:
         m, n = row.measures, row.measured
-        counted = [prose.average(m[name], n) for name in ("calls", "soft_errors", "host_clipped")]
         timed = [prose.average(m[name], n) for name in ("wall_s", "server_s", "agent_s", "api_retry_s")]
-        tokens, cost = prose.pair(m["tokens_in"], m["tokens_out"], n, 0), prose.average(m["cost_usd"], n, 4)
+        tokens, cost = prose.pair(m["tokens_in"], m["tokens_out"], n, 0), prose.average(m["cost_usd"], n, 3)
         queries = prose.pair(m["queries_ok"], m["queries_errored"], n)
-        _add(table, row.about.name, str(n), queries, *counted, *timed, tokens, cost)
+        lost = prose.pair(m["soft_errors"], m["host_clipped"], n)
+        calls = prose.average(m["calls"], n)
+        _add(table, _name(row.about.name), str(n), queries, calls, lost, *timed, tokens, cost)
     return table
 
 
 def _differences(view: ReportView) -> Iterator[RenderableType]:
-    title = "Differences: left − right, paired by question; p by sign flips, Holm's within a kind"
-    table = _table(title, "comparison", "n", "exact", "95 %", "up / down / same", "p", "Holm p", "F1", "reading")
-    table.columns[-1].justify = "left"
+    """A paragraph each: a table of so many columns would fit no terminal."""
+    yield Text("Differences: left − right, paired by question; p by sign flips, Holm's within a kind", style="bold")
     for place, contrast in enumerate(view.contrasts, 1):
-        _add(table, f"{place}. {contrast.title}", *_difference(contrast))
-    yield table
-    for place, contrast in enumerate(view.contrasts, 1):
-        for line in prose.contrast_notes(contrast):
-            yield Padding(Text(f"{place}. {one_line(line, 400)}", style="dim"), (0, 0, 0, 2))
+        head = Text(f"{place}. {one_line(contrast.title, 200)}: ")
+        yield head.append(one_line(prose.verdict_words(contrast), 300), style="bold")
+        yield from (Padding(Text(line), (0, 0, 0, 4)) for line in _difference(contrast))
+        notes = prose.contrast_notes(contrast)
+        yield from (Padding(Text(one_line(line, 400), style="dim"), (0, 0, 0, 6)) for line in notes)
+    yield Text("")
 
 
 def _difference(contrast: Contrast) -> list[str]:
-    exact, reading = contrast.exact, prose.verdict_words(contrast)
+    exact, f1 = contrast.exact, contrast.f1
     if exact is None or contrast.withheld:
-        return [*[DASH] * 7, reading]
+        return []
     test = exact.test
-    return [
-        str(contrast.questions),
-        f"{signed(exact.value)} ({number(exact.left)} − {number(exact.right)})",
-        span(exact.interval, sign=True),
-        f"{test.better} / {test.worse} / {test.same}",
-        p_value(test.p),
-        f"{p_value(contrast.holm_p)} of {contrast.family}",
-        signed(contrast.f1.value) if contrast.f1 else DASH,
-        reading,
-    ]
+    adjusted = f", Holm {p_value(contrast.holm_p)} of {contrast.family}" if contrast.family > 1 else ""
+    n = plural(contrast.questions, "question")
+    lines = [f"exact {prose.effect(exact)} over {n}; {prose.counts(test)}, p = {p_value(test.p)}{adjusted}"]
+    if f1 is not None:
+        lines.append(f"F1 {prose.effect(f1)}; {prose.counts(f1.test)}, p = {p_value(f1.test.p)}")
+    return lines
 
 
 def _questions(view: ReportView) -> Table:
     """Question × condition: how many attempts were exact, and F1 where that tells more."""
     names = [row.about.name for row in view.conditions]
     table = _table("Questions: exact attempts (mean F1)", "question", *[str(n) for n in range(1, len(names) + 1)])
-    table.caption = "   ".join(f"{place} = {one_line(name)}" for place, name in enumerate(names, 1))
+    table.caption = Text("\n".join(f"{place} = {one_line(name)}" for place, name in enumerate(names, 1)))
     table.caption_justify = "left"
     for question in view.questions:
         by_name = {row.condition: row for row in question.rows}

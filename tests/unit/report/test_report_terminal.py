@@ -33,7 +33,12 @@ def test_measured_nothing_is_said_and_no_zero_shown() -> None:
 
 @pytest.mark.parametrize("width", [60, 100, 160])
 def test_it_fits_the_width_it_is_given(width: int) -> None:
-    assert max(len(line) for line in _shown(study.study(), width).splitlines()) <= width
+    shown = _shown(study.study(), width)
+    assert max(len(line) for line in shown.splitlines()) <= width
+    if width >= 100:
+        for column in ("ordered", "USD", "measured", "retry"):
+            assert column in shown
+        assert shown.count("0.125") == 5
 
 
 def test_hostile_words_move_no_cursor_and_style_nothing() -> None:
