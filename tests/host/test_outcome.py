@@ -139,10 +139,11 @@ def test_names_are_compared_as_the_host_writes_them() -> None:
 
 
 def test_circumstances_stand_beside_the_outcome() -> None:
-    episode = replace(EPISODE, init={**INIT, "skills": ["verify"]})
+    episode = replace(EPISODE, init={**INIT, "skills": ["verify"], "slash_commands": ["mcp__okn__ask_me"]})
     found = look(episode, lost_upstream="closed", breaker_opened=True)
     assert found.kind == "no_submission"
     assert [word in " ".join(found.warnings) for word in ("closed", "given up", "verify")] == [True] * 3
+    assert "ask_me" not in " ".join(found.warnings), "a server's own prompt"
 
 
 def blocked(cause: Any) -> Outcome:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from okn_benchmark.host.attested import attested_faults
+from okn_benchmark.host.episode import TOOL_PREFIX
 from okn_benchmark.jsonio import JsonObject
 from okn_benchmark.runs.shapes import BlockedCause, Calls, Episode, OutcomeKind
 
@@ -165,8 +166,9 @@ def _notes(episode: Episode | None, calls: Calls | None) -> Iterator[str]:
         yield "the server was given up after failed calls in a row"
     init = (episode.init if episode is not None else None) or {}
     for key in ("skills", "slash_commands"):
-        if names := init.get(key):
-            yield f"the host offered {key.replace('_', ' ')}: {', '.join(map(str, names[:5]))}"
+        # A server's own prompts are listed as commands too; an agent has no way to call them.
+        if names := [str(name) for name in init.get(key) or () if not str(name).startswith(TOOL_PREFIX)]:
+            yield f"the host offered {key.replace('_', ' ')}: {', '.join(names[:5])}"
 
 
 def _reached_max_turns(final: JsonObject) -> bool:
