@@ -35,6 +35,11 @@ class Inlet:
         """Begin reading."""
         self._thread.start()
 
+    def ended(self, wait_s: float) -> bool:
+        """Whether the end has been reached, waiting for it this long."""
+        self._thread.join(wait_s)
+        return not self._thread.is_alive()
+
     def _read(self) -> None:
         while chunk := self._chunk():
             batch = list(self._lines.feed(chunk))

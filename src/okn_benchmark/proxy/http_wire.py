@@ -97,6 +97,7 @@ class HttpWire:
         self._headers = Headers()
         self._receive: Receive = lambda _: None
         self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="http", daemon=True)
         self._posts: dict[str, tuple[asyncio.Task[None], bool]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._before: asyncio.Task[None] | None = None
@@ -105,7 +106,7 @@ class HttpWire:
     def start(self, receive: Receive) -> None:
         """Run the loop in a thread; connections are made as messages need them."""
         self._receive = receive
-        threading.Thread(target=self._loop.run_forever, name="http", daemon=True).start()
+        self._thread.start()
 
     def send(self, message: Message, raw: bytes) -> None:
         """Have the message posted. A request runs on its own; anything else goes before what follows it."""
@@ -115,6 +116,10 @@ class HttpWire:
         """Stop everything in flight and give the session back."""
         with contextlib.suppress(TimeoutError):
             asyncio.run_coroutine_threadsafe(self._end(), self._loop).result(_ENDING_S)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(_ENDING_S / 4)
+        if not self._thread.is_alive():
+            self._loop.close()
 
     def _begin(self, message: Message, raw: bytes) -> None:
         if message.get("method") == "notifications/cancelled" and self._closed_post(message):
@@ -133,8 +138,11 @@ class HttpWire:
         task.add_done_callback(lambda done: self._forget(key, done))
 
     async def _end(self) -> None:
-        for task in list(self._tasks):
+        running = list(self._tasks)
+        for task in running:
             task.cancel()
+        if running:
+            await asyncio.wait(running, timeout=_ENDING_S / 4)
         with contextlib.suppress(httpx2.HTTPError, TimeoutError):
             async with asyncio.timeout(_ENDING_S / 2):
                 if self._headers.session is not None:

@@ -15,7 +15,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 from okn_benchmark.jsonrpc import MESSAGE_BOUND, Message, Oversize, decode, guess_id, one_line
 from okn_benchmark.profile import StdioUpstream
@@ -69,6 +69,7 @@ class StdioWire:
         self._quiet = threading.Event()
         self._receive: Receive | None = None
         self._outlet: Outlet | None = None
+        self._inlets: list[tuple[Inlet, IO[bytes]]] = []
         # Started here and listened to later: the server gets going while the rest of this process still loads.
         self._child = self._spawn(upstream, child_environment(upstream, env))
 
@@ -83,8 +84,11 @@ class StdioWire:
         assert child.stdout is not None
         assert child.stderr is not None
         self._outlet = Outlet(child.stdin.fileno(), name="to the server")
-        Inlet(child.stdout.fileno(), self._arrived, bound=self._bound, name="from the server").start()
-        Inlet(child.stderr.fileno(), self._said, bound=_STDERR_LINE, name="stderr of the server").start()
+        reader = Inlet(child.stdout.fileno(), self._arrived, bound=self._bound, name="from the server")
+        listener = Inlet(child.stderr.fileno(), self._said, bound=_STDERR_LINE, name="stderr of the server")
+        self._inlets = [(reader, child.stdout), (listener, child.stderr)]
+        for inlet, _ in self._inlets:
+            inlet.start()
         threading.Thread(target=self._wait, args=(child,), name="exit of the server", daemon=True).start()
 
     def send(self, message: Message, raw: bytes) -> None:
@@ -112,6 +116,10 @@ class StdioWire:
         if _signal_group(child.pid, signal.SIGTERM):
             _wait_for_group(child.pid, _GRACE_S / 4)
             _signal_group(child.pid, signal.SIGKILL)
+        for inlet, stream in self._inlets:
+            # A pipe that somebody who got away still holds is left to the end of this process.
+            if inlet.ended(_GRACE_S / 4):
+                stream.close()
 
     def _spawn(self, upstream: StdioUpstream, env: Mapping[str, str]) -> "subprocess.Popen[bytes] | str":
         try:

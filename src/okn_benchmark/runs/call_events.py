@@ -112,8 +112,10 @@ def _last_reason(by_kind: Mapping[str, list[Mapping[str, Any]]], kind: str) -> s
 def _session(by_kind: Mapping[str, list[Mapping[str, Any]]]) -> JsonObject:
     """Who talked to whom, and what else passed: kept beside the metrics."""
     out: JsonObject = {}
-    for kind, key in (("begin", "settings"), ("opened", "session"), ("end", "traffic")):
+    for kind, key in (("begin", "settings"), ("opened", "session")):
         events = by_kind.get(kind)
         if events:
             out[key] = {k: v for k, v in events[-1].items() if k not in {"event", "at"}}
+    if ends := by_kind.get("end"):
+        out |= {"ended": ends[-1].get("reason"), "traffic": ends[-1].get("traffic") or {}}
     return out
