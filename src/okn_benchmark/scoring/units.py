@@ -8,7 +8,7 @@ from okn_benchmark.scoring.number import ARITHMETIC, value_of
 from okn_benchmark.table import Cell
 
 AS_MEASURED: Final = Decimal("0.001")
-"""How far a scaled number may be from the key's: a factor is found from printed numbers and is no better than they are."""
+"""How far a scaled number may be from the key's: a factor found from printed numbers is no better than they are."""
 
 _SMALLEST: Final = Decimal("1e-30")
 _LARGEST: Final = Decimal("1e30")
