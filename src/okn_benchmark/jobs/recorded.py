@@ -55,11 +55,10 @@ def recorded_condition(root: RunsRoot, condition: str) -> ConditionRecord:
 
 
 def _identities(root: RunsRoot) -> list[tuple[str, Identity]]:
-    found = []
-    for name in root.condition_names():
-        path = root.condition(name)
-        found.append((name, identity_of_meta(read_condition(read_file(path), str(path)).meta, str(path))))
-    return found
+    """Of every condition that has anything here, an unfinished sweep's too."""
+    on_disk = {condition for record in root.records() for condition in root.arms(record)}
+    names = sorted(on_disk | set(root.condition_names()))
+    return [(name, found) for name in names if (found := _recorded_identity(root, name)) is not None]
 
 
 def _recorded_identity(root: RunsRoot, condition: str) -> Identity | None:
