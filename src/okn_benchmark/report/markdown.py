@@ -89,7 +89,9 @@ def _results(view: ReportView) -> list[str]:
         "F1", "F1 95 %",
     )  # fmt: skip
     stricter = ("condition", "exact", "strict exact", "ordered", "strict ordered", "F1", "strict F1")
-    intro = "Strict compares cells as text, normalized (the rest of this page) what they denote; ordered wants rows in order."
+    intro = (
+        "Strict compares cells as text, the rest of this page what they denote; ordered wants the rows in order too."
+    )
     rows = [_stricter(row) for row in view.conditions]
     return [*table(head, (_result(row) for row in view.conditions)), "", intro, "", *table(stricter, rows)]
 

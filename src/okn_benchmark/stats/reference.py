@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from typing import Any
 
 from okn_benchmark.stats.intervals import Interval
 from okn_benchmark.stats.paired import SEED
@@ -24,23 +25,19 @@ def bca_paired(left: Sequence[float], right: Sequence[float]) -> Interval | None
     gaps = [a - b for a, b in zip(left, right, strict=True)]
     if len(gaps) < 3 or max(gaps) - min(gaps) < 1e-12:
         return None
-    import numpy as np
     from scipy import stats
 
-    found = stats.bootstrap(
-        (np.asarray(gaps),), np.mean, n_resamples=RESAMPLES, method="BCa", rng=np.random.default_rng(SEED)
-    ).confidence_interval
+    found = stats.bootstrap((gaps,), _mean, n_resamples=RESAMPLES, method="BCa", rng=SEED).confidence_interval
     return Interval(low=float(found.low), high=float(found.high), method=f"BCa, {RESAMPLES:,} resamples (scipy)")
 
 
 def pooled_odds(arms: Sequence[tuple[Sequence[bool], Sequence[bool]]]) -> OddsRatio | None:
     """Over these questions only; None where no question separates right from wrong in a way that has a ratio."""
-    import numpy as np
     from statsmodels.stats.contingency_tables import StratifiedTable
 
-    tables = [np.array([[sum(a), len(a) - sum(a)], [sum(b), len(b) - sum(b)]], dtype=float) for a, b in arms if a and b]
-    up = sum(t[0, 0] * t[1, 1] / t.sum() for t in tables)
-    down = sum(t[0, 1] * t[1, 0] / t.sum() for t in tables)
+    tables = [_table(a, b) for a, b in arms if a and b]
+    up = sum(t[0][0] * t[1][1] for t in tables)
+    down = sum(t[0][1] * t[1][0] for t in tables)
     if not tables or up == 0 or down == 0:
         return None
     found = StratifiedTable(tables)
@@ -54,11 +51,18 @@ def pooled_odds(arms: Sequence[tuple[Sequence[bool], Sequence[bool]]]) -> OddsRa
 
 def fisher(left: Sequence[bool], right: Sequence[bool]) -> float:
     """Fisher's exact two-sided p of one question's attempts."""
-    import numpy as np
     from scipy import stats
 
-    table = np.array([[sum(left), len(left) - sum(left)], [sum(right), len(right) - sum(right)]])
+    table: Any = _table(left, right)
     return float(stats.fisher_exact(table).pvalue)
+
+
+def _table(left: Sequence[bool], right: Sequence[bool]) -> list[list[int]]:
+    return [[sum(left), len(left) - sum(left)], [sum(right), len(right) - sum(right)]]
+
+
+def _mean(values: Any, axis: int = -1) -> Any:
+    return values.mean(axis=axis)
 
 
 def versions() -> dict[str, str]:
