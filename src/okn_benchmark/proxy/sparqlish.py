@@ -9,8 +9,9 @@ _SKIP: Final = re.compile(
     re.IGNORECASE,
 )
 _FORM: Final = re.compile(
-    r"(?:(?:SELECT|ASK|CONSTRUCT)\b[^{]*\{|DESCRIBE\s+(?:[*?$<]|[\w-]*:)|CONSTRUCT\s+(?:FROM\b.*)?WHERE\b)",
-    re.IGNORECASE | re.DOTALL,
+    r"(?:SELECT(?:\s+(?:DISTINCT|REDUCED))?\s*[*?$(]|(?:ASK|CONSTRUCT)\s*(?:\{|WHERE\b|FROM\b)"
+    r"|DESCRIBE\s*(?:[*?$<]|[\w.-]*:))",
+    re.IGNORECASE,
 )
 _FENCE: Final = re.compile(r"\s*```[a-z]*\n?", re.IGNORECASE)
 _DEEPEST: Final = 8
