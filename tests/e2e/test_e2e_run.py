@@ -211,6 +211,19 @@ def test_a_server_that_never_starts_is_blocked_and_measures_nothing(
     assert "0.00" not in page
 
 
+def test_a_sweep_that_meets_a_dead_server_stops_and_leaves_a_report(
+    run: Run, dead_profile: Path, tmp_path: Path
+) -> None:
+    done = run("--tools", "all-tools", "--profile", dead_profile, limit=6)
+    assert done.returncode == 4
+    assert "3 blocked attempts in a row" in done.stderr
+    assert "--resume" in done.stderr
+    (record,) = (tmp_path / "root" / "conditions").glob("*.json")
+    aggregate = json.loads(record.read_text(encoding="utf-8"))["aggregate"]
+    assert (aggregate["attempts"], aggregate["measured"]) == (3, 0)
+    assert aggregate["exact_rate"] is None
+
+
 def test_an_output_root_that_is_a_file(run: Run, tmp_path: Path) -> None:
     (tmp_path / "root").write_text("mine", encoding="utf-8")
     done = run(*CONTROL)

@@ -6,7 +6,7 @@ from typing import Final
 
 from okn_benchmark.host.outcome import STOPPING, Outcome
 
-FAILURES_IN_A_ROW: Final = 3
+BLOCKED_IN_A_ROW: Final = 3
 
 _HINTS: Final = {
     "host_login": "Log in again (claude, then /login)",
@@ -34,15 +34,11 @@ def sweep_stop(outcomes: Sequence[Outcome]) -> Stop | None:
             message=f"The sweep stops: {newest.cause}, {newest.reason}.",
             hint=f"{_HINTS[newest.cause]}, {_GO_ON}",
         )
-    recent = outcomes[-FAILURES_IN_A_ROW:]
-    if len(recent) == FAILURES_IN_A_ROW and all(_host_failed(outcome) for outcome in recent):
+    recent = outcomes[-BLOCKED_IN_A_ROW:]
+    if len(recent) == BLOCKED_IN_A_ROW and all(outcome.kind == "blocked" for outcome in recent):
         causes = ", ".join(str(outcome.cause) for outcome in recent)
         return Stop(
-            message=f"The sweep stops after {FAILURES_IN_A_ROW} host failures in a row ({causes}): {newest.reason}.",
-            hint=f"Find out what ails the agent program, {_GO_ON}",
+            message=f"The sweep stops after {BLOCKED_IN_A_ROW} blocked attempts in a row ({causes}): {newest.reason}.",
+            hint=f"Find out what ails the agent program or the server, {_GO_ON}",
         )
     return None
-
-
-def _host_failed(outcome: Outcome) -> bool:
-    return outcome.kind == "blocked" and outcome.cause is not None and outcome.cause.startswith("host_")

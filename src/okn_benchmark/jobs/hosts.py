@@ -31,7 +31,9 @@ def open_host(request: RunRequest, records: Sequence[Record], profile: Profile |
         return
     executable = find_claude(request.claude)
     if request.model_script is not None:
-        with rehearse(executable, read_script(request.model_script)) as rehearsal:
+        with rehearse(
+            executable, read_script(request.model_script), negotiation=request.protocol_negotiation
+        ) as rehearsal:
             yield rehearsal.host
         return
     yield ClaudeHost(executable=executable, environ=dict(os.environ), negotiation=request.protocol_negotiation)

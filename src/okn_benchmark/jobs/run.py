@@ -15,7 +15,7 @@ from typing import TypeAlias
 from okn_benchmark.corpus.record import Record
 from okn_benchmark.errors import OutsideFailure
 from okn_benchmark.host.episode import Host
-from okn_benchmark.host.stopping import sweep_stop
+from okn_benchmark.host.stopping import Stop, sweep_stop
 from okn_benchmark.jobs.attempts import settle_attempt
 from okn_benchmark.jobs.beforehand import attest_host, note_drift
 from okn_benchmark.jobs.condition_record import write_condition
@@ -26,7 +26,6 @@ from okn_benchmark.jobs.prepare import Sweep
 from okn_benchmark.jobs.recorded import require_free, set_aside_if_forced
 from okn_benchmark.jobs.report import regenerate
 from okn_benchmark.jobs.request import RunRequest
-from okn_benchmark.jobs.sweep_events import Noted
 from okn_benchmark.jobs.work import Watch, Work
 from okn_benchmark.profile import Profile
 from okn_benchmark.runs.freeze import require_open
@@ -96,16 +95,27 @@ def run(sweep: Sweep, watch: Watch, put: Write = DEFAULT_WRITE, opened: OpenHost
 def _sweep(work: Work) -> Swept:
     _write_truths(work)
     note_drift(work, "start")
-    questions = [_question(work, record.id) for record in work.sweep.records]
+    questions: list[QuestionResult] = []
+    stop: Stop | None = None
+    for record in work.sweep.records:
+        result, stop = _question(work, record.id)
+        questions.append(result)
+        if stop is not None:
+            break
     note_drift(work, "end")
-    record = write_condition(work, questions)
+    # Also after a stop: what was recorded can be read, and is completed by --resume.
+    condition = write_condition(work, questions)
     regenerate(work.root.path, work.derived.put)
-    return Swept(
+    swept = Swept(
         root=work.root.path,
-        condition=record.name,
+        condition=condition.name,
         results=tuple(questions),
         resumed=work.resumed,
     )
+    if stop is not None:
+        nothing = "" if swept.measured else f" {swept.condition} measured nothing."
+        raise OutsideFailure(stop.message + nothing, hint=stop.hint)
+    return swept
 
 
 def _write_truths(work: Work) -> None:
@@ -115,16 +125,15 @@ def _write_truths(work: Work) -> None:
         work.evidence.truth(record.id, truth, csv_text(table))
 
 
-def _question(work: Work, record: str) -> QuestionResult:
+def _question(work: Work, record: str) -> tuple[QuestionResult, Stop | None]:
+    """The attempts of one question, and why the sweep cannot go on after them."""
     key = read_key(work.root, record)
     attempts = []
+    stop: Stop | None = None
     for number in range(1, work.sweep.request.repeat + 1):
         attempts.append(settle_attempt(work, record, number, key))
-        if stop := sweep_stop(work.fresh):
-            # Asked after the attempt is recorded, so that nothing of it is lost. The very last one may still be one.
-            if work.done < work.total:
-                raise OutsideFailure(stop.message, hint=stop.hint)
-            work.watch(Noted(text=f"{stop.message} {stop.hint}"))
+        if (stop := sweep_stop(work.fresh)) is not None:
+            break
     result = QuestionResult(
         record=record,
         condition=work.sweep.condition,
@@ -133,7 +142,7 @@ def _question(work: Work, record: str) -> QuestionResult:
         settings=work.sweep.settings.to_json(),
     )
     work.derived.result(result)
-    return result
+    return result, stop
 
 
 def summary_line(swept: Swept) -> str:
