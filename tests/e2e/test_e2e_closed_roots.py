@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.e2e.conftest import Run
 from tests.golden.build import ALPHA, GOLDEN
 from tests.roots import snapshot
 
@@ -121,3 +122,27 @@ def test_a_place_that_cannot_be_written_is_one_sentence(root: Path) -> None:
     assert done.returncode == 4
     assert f"{root} cannot be locked for writing: Is a directory" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_closed_root_takes_no_run_under_any_flag(run: Run, tmp_path: Path) -> None:
+    root, control = tmp_path / "root", ("--tools", "sparql-only", "--kg-hint", "tags")
+    assert run(*control, limit=1).returncode == 0
+    assert okn("freeze", root, "--reason", REASON).returncode == 0
+    before = {p: (p.stat().st_mtime_ns, p.stat().st_size) for p in root.rglob("*")}
+    for flags in ((), ("--resume",), ("--force",), ("--label", "x")):
+        refused = run(*control, *flags, limit=1)
+        assert refused.returncode == 3
+        assert f"{root} is frozen: {REASON}" in refused.stderr
+    assert {p: (p.stat().st_mtime_ns, p.stat().st_size) for p in root.rglob("*")} == before
+    (root / ".frozen").unlink()
+    assert run(*control, "--resume", limit=1).returncode == 0
+
+
+def test_what_a_run_wrote_a_rescore_would_have_written(run: Run, tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    assert run("--tools", "sparql-only", "--kg-hint", "tags", "--repeat", "2").returncode == 0
+    before = snapshot(root)
+    done = okn("rescore", root)
+    assert done.returncode == 0
+    assert "4 attempts judged; no score moved." in done.stdout
+    assert snapshot(root) == before
