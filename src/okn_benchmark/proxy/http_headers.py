@@ -49,16 +49,19 @@ class Headers:
             made["mcp-name"] = header_value(name)
         return made | self._mirrored(message["method"], params)
 
-    def of_stream(self, last_event: str | None = None) -> dict[str, str]:
-        """For the GET stream and the DELETE at the end."""
-        made = {"accept": ACCEPT, "content-type": "application/json", "cache-control": "no-store"}
+    def of_session(self) -> dict[str, str]:
+        """For what carries no message: the DELETE at the end."""
+        made = {"accept": ACCEPT, "content-type": "application/json"}
         if self.session:
             made[SESSION] = self.session
         if self.version:
             made[VERSION] = self.version
-        if last_event:
-            made["last-event-id"] = last_event
         return made
+
+    def of_stream(self, last_event: str | None = None) -> dict[str, str]:
+        """For a GET stream, a new one or one that goes on after ``last_event``."""
+        made = {**self.of_session(), "cache-control": "no-store"}
+        return {**made, "last-event-id": last_event} if last_event else made
 
     def learn(self, tools: Any) -> None:
         """Remember from a tool list which arguments are mirrored into headers."""

@@ -146,7 +146,7 @@ class HttpWire:
         with contextlib.suppress(httpx2.HTTPError, TimeoutError):
             async with asyncio.timeout(_ENDING_S / 2):
                 if self._headers.session is not None:
-                    await self._client.delete(self._url, headers=self._headers.of_stream())
+                    await self._client.delete(self._url, headers=self._headers.of_session())
                 await self._client.aclose()
 
     def _forget(self, key: str, done: "asyncio.Task[None]") -> None:
