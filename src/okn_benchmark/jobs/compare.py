@@ -7,12 +7,12 @@ from statistics import fmean
 from typing import Final
 
 from okn_benchmark.errors import InputError
-from okn_benchmark.jobs.report import read_report
-from okn_benchmark.jsonio import JsonObject
+from okn_benchmark.jobs.report import Reported, read_report
+from okn_benchmark.jsonio import JsonObject, digest
 from okn_benchmark.report.contrasts import BLOCKED_GAP, Contrast, Rows, contrast, with_families
 from okn_benchmark.report.tally import ConditionRow, QuestionRow
-from okn_benchmark.report.view import ReportView
 from okn_benchmark.report.words import as_json
+from okn_benchmark.runs.tree import RootView
 from okn_benchmark.stats.family import benjamini_hochberg, max_t
 from okn_benchmark.stats.intervals import Interval
 from okn_benchmark.stats.paired import SEED
@@ -52,6 +52,7 @@ class _Side:
 
     row: ConditionRow
     rows: Rows
+    root: RootView
 
     @property
     def where(self) -> str:
@@ -80,6 +81,7 @@ def compare(
                 (one.rows, other.rows),
                 blocked_gap=blocked_gap,
                 margin=margin,
+                apart=_apart(one, other),
             )
             for one, other in pairs
         ]
@@ -98,10 +100,10 @@ def comparison_json(comparisons: list[Comparison]) -> JsonObject:
 
 
 def _pairs(left: str, right: str) -> list[tuple[_Side, _Side]]:
-    views = {root: read_report(Path(root)).view for root in {_root(left), _root(right)}}
+    read = {root: read_report(Path(root)) for root in {_root(left), _root(right)}}
     named = [_condition(side) for side in (left, right)]
     if all(named):
-        return [(_side(views[_root(left)], left), _side(views[_root(right)], right))]
+        return [(_side(read[_root(left)], left), _side(read[_root(right)], right))]
     if any(named):
         raise InputError(
             f"One side of {left!r} and {right!r} names a condition and the other does not.",
@@ -111,8 +113,9 @@ def _pairs(left: str, right: str) -> list[tuple[_Side, _Side]]:
         raise InputError(
             f"{left} cannot be compared with itself.", hint=f"Name two conditions of it: {left}{SEPARATOR}CONDITION."
         )
-    ours, theirs = views[_root(left)], views[_root(right)]
-    names = [row.about.name for row in ours.conditions if row.about.name in {r.about.name for r in theirs.conditions}]
+    ours, theirs = read[_root(left)], read[_root(right)]
+    there = {row.about.name for row in theirs.view.conditions}
+    names = [row.about.name for row in ours.view.conditions if row.about.name in there]
     if not names:
         raise InputError(
             f"{left} and {right} share no condition by name.", hint=f"Name one on each side: ROOT{SEPARATOR}CONDITION."
@@ -128,16 +131,35 @@ def _condition(side: str) -> str:
     return side.partition(SEPARATOR)[2]
 
 
-def _side(view: ReportView, side: str) -> _Side:
-    return _found(view, _condition(side), _root(side))
+def _side(read: Reported, side: str) -> _Side:
+    return _found(read, _condition(side), _root(side))
 
 
-def _found(view: ReportView, name: str, root: str) -> _Side:
-    row = next((row for row in view.conditions if row.about.name == name), None)
+def _found(read: Reported, name: str, root: str) -> _Side:
+    row = next((row for row in read.view.conditions if row.about.name == name), None)
     if row is None:
-        there = ", ".join(r.about.name for r in view.conditions) or "none"
+        there = ", ".join(r.about.name for r in read.view.conditions) or "none"
         raise InputError(f"{root} has no condition {name!r}.", hint=f"Its conditions: {there}.")
-    return _Side(row, {q.record: r for q in view.questions for r in q.rows if r.condition == name})
+    rows = {q.record: r for q in read.view.questions for r in q.rows if r.condition == name}
+    return _Side(row, rows, read.root)
+
+
+def _apart(left: _Side, right: _Side) -> dict[str, str]:
+    """Records of two roots that share an id and not a key: their answers were judged against different rows."""
+    if left.root.root.path.resolve() == right.root.root.path.resolve():
+        return {}
+    shared = [record for record in left.rows if record in right.rows]
+    return {record: why for record in shared if (why := _difference(left.root, right.root, record)) is not None}
+
+
+def _difference(left: RootView, right: RootView, record: str) -> str | None:
+    try:
+        ours, theirs = left.truths[record], right.truths[record]
+    except (InputError, KeyError):
+        return "its key could not be read on both sides"
+    if ours.fingerprint != theirs.fingerprint:
+        return "its key is another query on either side"
+    return None if digest(ours.results) == digest(theirs.results) else "its key holds other rows on either side"
 
 
 def _require_one_scope(left: _Side, right: _Side) -> None:
@@ -145,13 +167,13 @@ def _require_one_scope(left: _Side, right: _Side) -> None:
         shown = [_scope_words(side.row) for side in (left, right)]
         raise InputError(
             f"{left.where} and {right.where} asked different questions: {shown[0]} against {shown[1]}.",
-            hint="Differences are taken inside one corpus, commit and tier; read the two reports beside each other.",
+            hint="Differences are taken inside one corpus and tier; read the two reports beside each other.",
         )
 
 
 def _scope_words(row: ConditionRow) -> str:
-    corpus, commit, tier = row.about.scope
-    return f"corpus {corpus or 'unknown'} at {commit or 'an unknown commit'}, tier {tier or '–'}"
+    corpus, tier = row.about.scope
+    return f"corpus {corpus or 'unknown'}, tier {tier or '–'}"
 
 
 def _label(side: _Side, given: str) -> str:

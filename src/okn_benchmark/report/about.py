@@ -80,9 +80,9 @@ class About:
         return "–" if self.host == ORACLE_HOST else self.effort or NO_EFFORT
 
     @property
-    def scope(self) -> tuple[str | None, str | None, str | None]:
-        """Corpus, commit and tier: numbers are subtracted inside one scope only."""
-        return (place(self.corpus), self.corpus_commit, self.tier)
+    def scope(self) -> tuple[str | None, str | None]:
+        """Corpus and tier: numbers are subtracted inside one scope only."""
+        return (place(self.corpus), self.tier)
 
     @property
     def agent(self) -> tuple[str, ...]:

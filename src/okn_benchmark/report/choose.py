@@ -16,8 +16,10 @@ class Study:
     blocked_gap: float = BLOCKED_GAP
     margin: float | None = None
 
-    def compare(self, kind: Kind, title: str, left: ConditionRow | None, right: ConditionRow | None) -> Contrast:
-        """The contrast, or a dash in its place where one side was never run."""
+    def compare(
+        self, kind: Kind, title: str, left: ConditionRow | None, right: ConditionRow | None, why: str | None = None
+    ) -> Contrast:
+        """The contrast, or a dash in its place where one side was never run; ``why`` says more of that."""
         if left is None or right is None:
             absent = "left" if left is None else "right"
             return Contrast(
@@ -25,7 +27,7 @@ class Study:
                 title=title,
                 left=None if left is None else left.about.name,
                 right=None if right is None else right.about.name,
-                missing=f"there is no condition for its {absent} side",
+                missing=why or f"there is no condition for its {absent} side",
                 dropped={},
             )
         rows = (self.rows[left.about.name], self.rows[right.about.name])
@@ -47,7 +49,8 @@ def _tools(study: Study) -> Iterator[Contrast]:
     for left in _full(study):
         if left.about.named:
             right = _closest(left, controls)
-            yield study.compare("tools", f"{_server(left)}: tools − control (graph named)", left, right)
+            why = "the control here ran over another corpus or tier, or with another agent" if controls else None
+            yield study.compare("tools", f"{_server(left)}: tools − control (graph named)", left, right, why)
 
 
 def _closest(left: ConditionRow, controls: Sequence[ConditionRow]) -> ConditionRow | None:

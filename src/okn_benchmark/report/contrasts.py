@@ -95,14 +95,18 @@ def contrast(
     *,
     blocked_gap: float = BLOCKED_GAP,
     margin: float | None = None,
+    apart: Mapping[str, str] | None = None,
 ) -> Contrast:
-    """Left minus right over the questions measured in both."""
+    """Left minus right over the questions measured in both. ``apart`` names records that are not the same question."""
     shared, dropped = paired_records(*rows)
+    if apart:
+        dropped |= {record: apart[record] for record in shared if record in apart}
+        shared = [record for record in shared if record not in apart]
     made = Contrast(
         kind=kind, title=title, left=left.about.name, right=right.about.name, questions=len(shared), dropped=dropped
     )
     if left.about.scope != right.about.scope:
-        return replace(made, withheld="the two sides differ in corpus, commit or tier")
+        return replace(made, withheld="the two sides differ in corpus or tier")
     gap = _blocked_share(left) - _blocked_share(right)
     if abs(gap) > blocked_gap:
         words = f"blocked attempts: {_blocked_words(left)} against {_blocked_words(right)}"
@@ -250,6 +254,8 @@ def _notes(left: ConditionRow, right: ConditionRow) -> list[str]:
         notes.append("the two sides differ in host, model or effort as well")
     if left.about.other != right.about.other:
         notes.append("the two sides differ in other settings of the run as well")
+    if left.about.corpus_commit != right.about.corpus_commit:
+        notes.append("the corpus stood at another commit for either side; the keys are the same")
     if left.about.repeat != right.about.repeat:
         notes.append(f"attempts per question: {left.about.repeat} against {right.about.repeat}")
     if left.outcomes.get("timeout") or right.outcomes.get("timeout"):

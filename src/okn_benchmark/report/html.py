@@ -11,7 +11,6 @@ from typing import Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from okn_benchmark.report import plots, prose, words
-from okn_benchmark.report.about import ORACLE_HOST
 from okn_benchmark.report.attempts import Each, Lookup, Prompt, attempt_values, grid, question_values, shrink
 from okn_benchmark.report.detail import MARKS, Limits
 from okn_benchmark.report.trust import cards
@@ -62,8 +61,8 @@ def page(view: ReportView, reading: Reading, extras: Extras | None = None) -> st
             view=view,
             style=_style(),
             style_hash=_digest(_style()),
-            opening=prose.opening(view),
-            oracle=any(row.about.host == ORACLE_HOST for row in view.conditions),
+            opening=prose.opening(view, with_oracle=False),
+            oracle=prose.by_oracle(view),
             no_model=prose.NO_MODEL,
             frozen=extras.frozen,
             cards=cards(view),

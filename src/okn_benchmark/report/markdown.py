@@ -112,7 +112,7 @@ def _result(row: ConditionRow) -> list[str]:
         f"{exact.hits}/{exact.attempts}",
         str(exact.questions),
         number(exact.effective, 1),
-        number(exact.icc),
+        number(exact.icc if exact.attempts > exact.questions else None),
         prose.count(row.always),
         prose.count(row.ever),
         prose.count(row.flaky),

@@ -35,14 +35,19 @@ NO_MODEL: Final = (
 )
 
 
-def opening(view: ReportView) -> str:
+def opening(view: ReportView, *, with_oracle: bool = True) -> str:
     """What this root holds, in a sentence or two."""
     blocked = sum(sum(row.blocked.values()) for row in view.conditions)
     text = (
         f"{plural(view.attempts, 'attempt')} at {plural(len(view.questions), 'question')} under "
         f"{plural(len(view.conditions), 'condition')}: {view.measured:,} measured, {blocked:,} blocked."
     )
-    return f"{text} {NO_MODEL}" if any(row.about.host == ORACLE_HOST for row in view.conditions) else text
+    return f"{text} {NO_MODEL}" if by_oracle(view) and with_oracle else text
+
+
+def by_oracle(view: ReportView) -> bool:
+    """Whether any condition here was answered by the oracle."""
+    return any(row.about.host == ORACLE_HOST for row in view.conditions)
 
 
 def model(row: ConditionRow) -> str:

@@ -239,7 +239,7 @@ def condition_row(about: About, rows: Sequence[QuestionRow]) -> ConditionRow:
         ordered=clustered([row.ordered for row in live]),
         strict_ordered=clustered([row.strict_ordered for row in live]),
         f1=f1,
-        f1_interval=_inside(mean_interval([fmean(row.f1) for row in live])),
+        f1_interval=_f1_interval([fmean(row.f1) for row in live]),
         strict_f1=_average([row.strict_f1 for row in live]),
         always=_count([all(row.exact) for row in live]),
         ever=_count([any(row.exact) for row in live]),
@@ -301,7 +301,11 @@ def share_interval(values: Sequence[float]) -> Interval:
     return found or wilson(mean, len(values))
 
 
-def _inside(interval: Interval | None) -> Interval | None:
-    if interval is None:
+def _f1_interval(means: Sequence[float]) -> Interval | None:
+    """Student's over question means, inside 0 to 1; Wilson's where every question stands at one end."""
+    if not means:
         return None
-    return Interval(low=max(0.0, interval.low), high=min(1.0, interval.high), method=interval.method)
+    found = mean_interval(means)
+    if found is None:
+        return wilson(means[0], len(means)) if means[0] in (0.0, 1.0) else None
+    return Interval(low=max(0.0, found.low), high=min(1.0, found.high), method=found.method)

@@ -78,6 +78,8 @@ def _parts(view: ReportView) -> Iterator[RenderableType]:
         yield from _differences(view)
     if view.questions:
         yield _questions(view)
+        yield from (Text(f"  {place} = {one_line(r.about.name)}") for place, r in enumerate(view.conditions, 1))
+        yield Text("")
     yield from _cautions(view)
 
 
@@ -125,7 +127,7 @@ def _result(row: ConditionRow) -> list[str | Text]:
     exact = row.exact
     if exact is None:
         return ["measured nothing", *[DASH] * 7]
-    steady = "/".join(str(c.hits) for c in (row.always, row.ever, row.flaky))
+    steady = "/".join(str(c.hits) if c.of else DASH for c in (row.always, row.ever, row.flaky))
     return [
         Text(number(exact.value), style="bold"),
         span(exact.interval),
@@ -189,8 +191,6 @@ def _questions(view: ReportView) -> Table:
     """Question × condition: how many attempts were exact, and F1 where that tells more."""
     names = [row.about.name for row in view.conditions]
     table = _table("Questions: exact attempts (mean F1)", "question", *[str(n) for n in range(1, len(names) + 1)])
-    table.caption = Text("\n".join(f"{place} = {one_line(name)}" for place, name in enumerate(names, 1)))
-    table.caption_justify = "left"
     for question in view.questions:
         by_name = {row.condition: row for row in question.rows}
         _add(table, question.record, *(_cell(by_name.get(name)) for name in names))

@@ -110,8 +110,8 @@ def clustered(groups: Sequence[Sequence[bool]], confidence: float = CONFIDENCE) 
 
 
 def mean_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval | None:
-    """Student's interval of a mean; None for fewer than two values, where no spread is known."""
-    if len(values) < 2:
+    """Student's interval of a mean; None where the values show no spread: it would claim to know the mean exactly."""
+    if len(values) < 2 or max(values) - min(values) < 1e-12:
         return None
     half = t_quantile((1 + confidence) / 2, len(values) - 1) * stdev(values) / math.sqrt(len(values))
     centre = fmean(values)

@@ -200,6 +200,19 @@ def test_compare_two_roots_by_the_conditions_they_share(root: RunsRoot, tmp_path
     assert found[1].contrast.family == 2
 
 
+def test_questions_whose_key_differs_between_roots_are_dropped(root: RunsRoot, tmp_path: Path) -> None:
+    other = make_root(tmp_path / "again", wrong=2)
+    for record, change in (("r1", {"fingerprint": "0" * 64}), ("r2", {"results": {"head": {"vars": []}}})):
+        path = other.truth_json(record)
+        path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    found = compare(str(root.path), str(other.path))[0].contrast
+    assert found.questions == 5
+    assert found.dropped == {
+        "r1": "its key is another query on either side",
+        "r2": "its key holds other rows on either side",
+    }
+
+
 @pytest.mark.parametrize(
     ("left", "right", "words"),
     [

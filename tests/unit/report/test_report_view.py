@@ -109,12 +109,30 @@ def test_nothing_is_subtracted_across_tiers_or_corpora() -> None:
         tools = _contrast(view([condition("full"), bare], cells), "tools")
         assert tools.exact is None
         assert tools.right is None
+        assert tools.missing == "the control here ran over another corpus or tier, or with another agent"
 
 
 def test_one_corpus_in_two_folders_is_one_corpus() -> None:
     bare = control(corpus={"source": "./toy-corpus", "commit": "0123abcd"})
     cells = {"full": {"a": [attempt(1)]}, bare.name: {"a": [attempt(1)]}}
     assert _contrast(view([condition("full"), bare], cells), "tools").exact is not None
+
+
+def test_another_commit_of_the_corpus_is_said_and_not_refused() -> None:
+    bare = control(corpus={"source": "toy-corpus", "commit": "ffff"})
+    cells = {"full": {"a": [attempt(1)]}, bare.name: {"a": [attempt(1)]}}
+    tools = _contrast(view([condition("full"), bare], cells), "tools")
+    assert tools.exact is not None
+    assert "the corpus stood at another commit for either side; the keys are the same" in tools.notes
+
+
+def test_no_spread_has_no_interval() -> None:
+    cells = {name: {f"q{n}": [attempt(1)] for n in range(5)} for name in ("full", study.CONTROL)}
+    found = view([condition("full"), control()], cells)
+    tools = _contrast(found, "tools")
+    assert tools.exact is not None
+    assert (tools.exact.value, tools.exact.interval, tools.exact.test.p) == (0.0, None, 1.0)
+    assert found.conditions[0].f1_interval == wilson_count(5, 5)
 
 
 def test_a_comparison_of_very_unequal_blocked_shares_is_withheld() -> None:
