@@ -144,6 +144,11 @@ def _settle(work: _Work, result: QuestionResult) -> None:
             changes = _changes(then, attempt)
             if changes:
                 work.moves.append(_move(result, then, attempt, changes))
+    for number in sorted(set(before) - {attempt.attempt for attempt in result.attempts}):
+        where = f"{result.record}_results/{result.condition}/attempt-{number}"
+        work.problems.append(
+            Problem(where, f"attempt {number} had a result and has no finished evidence here any more.")
+        )
     work.writer.result(result)
 
 

@@ -111,7 +111,12 @@ def _difference(then: str | None, now: str | None) -> str | None:
 
 def evidence_digests(root: RunsRoot) -> dict[str, str]:
     """Path inside the root to SHA-256, for every evidence file and condition record."""
-    return {path.relative_to(root.path).as_posix(): file_digest(path) for path in evidence_files(root)}
+    return {_readable(path.relative_to(root.path).as_posix()): file_digest(path) for path in evidence_files(root)}
+
+
+def _readable(name: str) -> str:
+    """A path as JSON can hold it: an episode may leave a file whose name is no UTF-8."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def file_digest(path: Path) -> str:

@@ -186,12 +186,13 @@ class RunsRoot:
         return AttemptPaths(self.arm(record, condition) / f"attempt-{number}")
 
     def records(self) -> list[str]:
-        """Ids of the records that have a folder here, sorted."""
-        return sorted(folder.name.removesuffix(RESULTS) for folder in _folders(self.path) if _is_question(folder.name))
+        """Ids of the records that have a folder here, sorted; a folder whose name we would not give is no record's."""
+        names = (folder.name for folder in _folders(self.path) if _is_question(folder.name))
+        return sorted(name for name in (n.removesuffix(RESULTS) for n in names) if _is_safe(name))
 
     def arms(self, record: str) -> list[str]:
         """Conditions that have a folder under a record, sorted."""
-        return sorted(folder.name for folder in _folders(self.question(record)))
+        return sorted(folder.name for folder in _folders(self.question(record)) if _is_safe(folder.name))
 
     def attempts(self, record: str, condition: str) -> list[AttemptPaths]:
         """Attempts that have a folder, by number."""
@@ -203,7 +204,7 @@ class RunsRoot:
         if not self.conditions.is_dir():
             return []
         files = (p for p in self.conditions.iterdir() if p.suffix == ".json" and not p.name.startswith("."))
-        return sorted(path.stem for path in files)
+        return sorted(path.stem for path in files if _is_safe(path.stem))
 
     def kind_of(self, path: Path) -> Kind:
         """Which writer a file belongs to, by its place.
@@ -260,6 +261,14 @@ def _folders(folder: Path) -> list[Path]:
         return [entry for entry in folder.iterdir() if entry.is_dir() and not entry.name.startswith(".")]
     except (FileNotFoundError, NotADirectoryError):
         return []
+
+
+def _is_safe(name: str) -> bool:
+    try:
+        checked_name(name, "name")
+    except InputError:
+        return False
+    return True
 
 
 def _is_question(name: str) -> bool:

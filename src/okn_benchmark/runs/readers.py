@@ -7,6 +7,7 @@ gives the object to write. Older files are upgraded first, newer ones refused, a
 from collections.abc import Hashable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
+from pathlib import PurePath
 from typing import Any, cast
 
 from okn_benchmark.errors import InputError
@@ -210,7 +211,7 @@ def read_condition(text: str | bytes, source: str) -> ConditionRecord:
         if not isinstance(entry, dict):
             raise InputError(f"{source}: questions.{record} is not an object.")
     return ConditionRecord(
-        name=got.text("name"),
+        name=got.opt_text("name") or PurePath(source).stem,
         meta=got.obj("meta"),
         questions=questions,
         aggregate=got.obj("aggregate"),

@@ -91,12 +91,24 @@ def _attempt_0(number: int, item: object) -> object:
     return {"attempt": number, "outcome": outcome, **cause, **item}
 
 
+def _condition_0(value: JsonObject) -> JsonObject:
+    meta = value.get("meta")
+    if not isinstance(meta, dict) or "identity" in meta:
+        return value
+    identity = {name: meta[name] for name in _IDENTITY_0 if name in meta}
+    return value | {"meta": meta | {"identity": {"repeat": 1, **identity}}}
+
+
 def _list(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
+
+_IDENTITY_0: Final = ("level", "kg_hint", "server", "model", "effort", "tier", "repeat")
+"""What identity was before it was an object of its own."""
 
 _STEPS: Final[Mapping[str, tuple[Step, ...]]] = {
     "calls": (_calls_0,),
     "episode": (_episode_0,),
     "result": (_result_0,),
+    "condition": (_condition_0,),
 }

@@ -258,6 +258,14 @@ def test_an_attempt_cut_off_in_a_recorded_condition_is_named_and_not_judged(root
     assert [a.attempt for a in result(root, "r1").attempts] == [1, 2]
 
 
+def test_an_attempt_whose_evidence_is_gone_is_named(root: RunsRoot) -> None:
+    shutil.rmtree(root.attempt("r1", CONDITION, 2).folder)
+    done = rescore(root)
+    assert [(p.path, "no finished evidence" in p.message) for p in done.problems] == [
+        (f"r1_results/{CONDITION}/attempt-2", True)
+    ]
+
+
 def test_no_clock_and_no_machine_stand_in_what_is_derived(root: RunsRoot, tmp_path: Path) -> None:
     derived = {k: v for k, v in snapshot(root.path).items() if root.kind_of(root.path / k) == "derived"}
     assert len(derived) == 6

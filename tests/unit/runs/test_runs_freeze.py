@@ -1,5 +1,6 @@
 """A closed root: refused by name and reason, verified byte by byte."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,19 @@ def test_a_link_is_digested_as_a_link(root: RunsRoot, tmp_path: Path) -> None:
     (cwd / "link").unlink()
     (cwd / "link").symlink_to("b")
     assert [change.path for change in verify(root)] == ["r_results/c/attempt-1/cwd/link"]
+
+
+def test_a_file_whose_name_is_no_text_is_digested_like_any(root: RunsRoot) -> None:
+    cwd = root.attempt("r", "c", 1).cwd
+    cwd.mkdir()
+    strange = os.path.join(os.fsencode(cwd), b"n\xff.txt")  # noqa: PTH118 - bytes have no Path
+    with open(strange, "wb") as stream:  # noqa: PTH123
+        stream.write(b"x")
+    close(root, REASON, "2026-11-30")
+    assert verify(root) == []
+    with open(strange, "wb") as stream:  # noqa: PTH123
+        stream.write(b"y")
+    assert [change.path for change in verify(root)] == ["r_results/c/attempt-1/cwd/n\\xff.txt"]
 
 
 def test_closing_twice_is_refused_with_the_first_reason(root: RunsRoot) -> None:

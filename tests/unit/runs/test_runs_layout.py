@@ -101,3 +101,14 @@ def test_evidence_is_listed_in_a_stable_order_without_following_links(tmp_path: 
     found = [p.relative_to(root.path).as_posix() for p in evidence_files(root)]
     assert found == ["r_results/c/attempt-1/cwd/link"]
     assert is_temporary(cwd / ".a.txt.abc.tmp")
+
+
+def test_folders_with_names_we_would_not_give_are_no_records_and_no_conditions(tmp_path: Path) -> None:
+    root = RunsRoot(tmp_path)
+    for name in (" x_results", "a\nb_results", "r_results/ c", "r_results/ok", "conditions"):
+        (tmp_path / name).mkdir(parents=True)
+    for name in ("ok.json", " c.json", "a\tb.json"):
+        (root.conditions / name).write_text("{}")
+    assert root.records() == ["r"]
+    assert root.arms("r") == ["ok"]
+    assert root.condition_names() == ["ok"]

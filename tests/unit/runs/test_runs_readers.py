@@ -10,6 +10,7 @@ from tests import roots
 from okn_benchmark.errors import InputError
 from okn_benchmark.jsonio import JsonObject, pretty
 from okn_benchmark.runs import readers, shapes
+from okn_benchmark.runs.identity import identity_of_meta
 from okn_benchmark.runs.upgrade import NEWEST
 
 TOKENS = shapes.Tokens(input=1, output=2, cache_read=3, cache_write=4)
@@ -157,3 +158,14 @@ def test_a_result_from_before_the_schema_key_is_upgraded() -> None:
     assert got.record == "r1"
     assert [a.outcome for a in got.attempts] == ["answered", "blocked", "no_submission"]
     assert got.attempts[1].cause == "startup"
+
+
+def test_a_condition_from_before_the_schema_key_keeps_its_settings_as_its_identity() -> None:
+    settings = {"level": "all-tools", "kg_hint": "tags", "server": "s", "model": "m", "effort": None, "tier": "t"}
+    old = {"meta": settings | {"repeat": 3, "note": "kept"}, "questions": {"r1": {}}}
+    got = readers.read_condition(json.dumps(old), "conditions/s-all-tools__kg-named.json")
+    assert got.name == "s-all-tools__kg-named"
+    assert got.meta["note"] == "kept"
+    who = identity_of_meta(got.meta, "c.json")
+    assert (who.level, who.model, who.repeat, who.host) == ("all-tools", "m", 3, "claude")
+    assert readers.read_condition(pretty(readers.condition_json(got)), "x.json") == got
