@@ -1,0 +1,1 @@
+"""The shipped records against the sample graphs."""
