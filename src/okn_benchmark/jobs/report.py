@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from okn_benchmark.errors import Refusal
+from okn_benchmark.errors import InputError, Refusal
 from okn_benchmark.files import replace_whole
 from okn_benchmark.jobs.declared import read_declared
 from okn_benchmark.report.csvs import summary_csv
@@ -42,7 +42,19 @@ def view_of(found: RootView) -> ReportView:
         found.questions,
         problems=list(_problems(found)),
         declared=read_declared(found.root),
+        graphs=graphs_of(found),
     )
+
+
+def graphs_of(found: RootView) -> dict[str, tuple[str, ...]]:
+    """The graphs each question's key reads, as its record's tags say; a key that cannot be read has none."""
+    out = {}
+    for record in found.questions:
+        try:
+            out[record] = found.truths[record].tags
+        except (InputError, KeyError):
+            continue
+    return out
 
 
 def _problems(found: RootView) -> Iterator[str]:

@@ -1,8 +1,9 @@
 """The comparisons a root allows: tools − control, named − not named, all − ablated, an arm − none, the crossing."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from okn_benchmark.report.clusters import Graphs
 from okn_benchmark.report.contrasts import BLOCKED_GAP, Contrast, Kind, Rows, contrast, crossing, with_families
 from okn_benchmark.report.tally import ConditionRow
 
@@ -15,6 +16,7 @@ class Study:
     rows: Mapping[str, Rows]
     blocked_gap: float = BLOCKED_GAP
     margin: float | None = None
+    graphs: Graphs = field(default_factory=dict)
 
     def compare(
         self, kind: Kind, title: str, left: ConditionRow | None, right: ConditionRow | None, why: str | None = None
@@ -31,7 +33,9 @@ class Study:
                 dropped={},
             )
         rows = (self.rows[left.about.name], self.rows[right.about.name])
-        return contrast(kind, title, left, right, rows, blocked_gap=self.blocked_gap, margin=self.margin)
+        return contrast(
+            kind, title, left, right, rows, blocked_gap=self.blocked_gap, margin=self.margin, graphs=self.graphs
+        )
 
 
 def contrasts(study: Study) -> list[Contrast]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Final, Literal, TypeAlias
 
+from okn_benchmark.report.clusters import Graphs, over_groups
 from okn_benchmark.report.tally import MEASURES, ConditionRow, QuestionRow
 from okn_benchmark.stats.bootstrap import bca_mean
 from okn_benchmark.stats.family import holm
@@ -77,6 +78,9 @@ class Contrast:
     detectable: Detectable | None = None
     worst: float | None = None
     best: float | None = None
+    groups: int = 0
+    """Groups of its questions that share no graph; 0 where the graphs are not known."""
+    over_groups: Test | None = None
     equivalence_p: float | None = None
     margin: float | None = None
     ratios: tuple[Ratio, ...] = ()
@@ -96,6 +100,7 @@ def contrast(
     blocked_gap: float = BLOCKED_GAP,
     margin: float | None = None,
     apart: Mapping[str, str] | None = None,
+    graphs: Graphs | None = None,
 ) -> Contrast:
     """Left minus right over the questions measured in both. ``apart`` names records that are not the same question."""
     shared, dropped = paired_records(*rows)
@@ -117,8 +122,11 @@ def contrast(
     exact = effect({r: (_mean(a.exact), _mean(b.exact)) for r, (a, b) in pairs.items()})
     once = all(len(a.exact) == len(b.exact) == 1 for a, b in pairs.values())
     moved = exact.test.better + exact.test.worse
+    grouped, over = over_groups(exact.differences, graphs or {})
     return replace(
         made,
+        groups=grouped,
+        over_groups=over,
         exact=exact,
         f1=effect({r: (_mean(a.f1), _mean(b.f1)) for r, (a, b) in pairs.items()}),
         corpus_only=None if once else stratified([(a.exact, b.exact) for a, b in pairs.values()]),

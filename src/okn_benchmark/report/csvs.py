@@ -23,6 +23,7 @@ OURS: Final = (
     "withheld_calls", "withheld_reached", "soft_errors", "host_clipped", "agent_s", "api_retry_s", "turns",
     "tokens_input", "tokens_output", "tokens_cache_read", "tokens_cache_write", "cost_usd", "withheld_tools", "model",
     "model_requested", "effort", "host", "host_version", "source", "contended", "warnings",
+    "graphs",
 )  # fmt: skip
 
 COLUMNS: Final = (*CONTRACT, *OURS)
@@ -33,7 +34,7 @@ def summary_csv(view: ReportView, record: str | None = None) -> str:
     """The whole root, or one question of it. Unknown is an empty cell."""
     about = {row.about.name: row.about for row in view.conditions}
     rows = [
-        attempt_row(about[row.condition], row, attempt)
+        attempt_row(about[row.condition], row, attempt, question.graphs)
         for question in view.questions
         if record is None or question.record == record
         for row in question.rows
@@ -42,9 +43,10 @@ def summary_csv(view: ReportView, record: str | None = None) -> str:
     return _written(rows)
 
 
-def attempt_row(about: About, row: QuestionRow, attempt: AttemptResult) -> dict[str, Any]:
+def attempt_row(about: About, row: QuestionRow, attempt: AttemptResult, graphs: Sequence[str] = ()) -> dict[str, Any]:
     """One attempt by column. Scores of a blocked attempt are unknown, not zero."""
     values = _contract(about, row, attempt) | _scores(attempt) | _counts(attempt) | _origin(about, attempt)
+    values["graphs"] = ";".join(graphs)
     assert set(values) == set(COLUMNS)
     return values
 

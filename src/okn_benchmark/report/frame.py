@@ -42,7 +42,12 @@ def frame_of(view: ReportView) -> "pd.DataFrame":
     import pandas as pd
 
     about = {row.about.name: row.about for row in view.conditions}
-    rows = [attempt_row(about[row.condition], row, a) for q in view.questions for row in q.rows for a in row.attempts]
+    rows = [
+        attempt_row(about[row.condition], row, a, q.graphs)
+        for q in view.questions
+        for row in q.rows
+        for a in row.attempts
+    ]
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
     kinds = dict.fromkeys(COLUMNS, "string")
     kinds |= dict.fromkeys(FLAGS, "boolean") | dict.fromkeys(COUNTS, "Int64") | dict.fromkeys(NUMBERS, "Float64")

@@ -50,7 +50,7 @@ def _lines(view: ReportView) -> Iterator[str]:
     yield from (f"# {text(view.title)}", "", MARK, "", prose.opening(view), "", prose.HOW_TO_READ, "")
     if view.conditions:
         yield from ("## Conditions", "", *_conditions(view), "")
-        yield from ("## Results", "", *_results(view), "", *_repeats(view))
+        yield from ("## Results", "", *_results(view), "", *_repeats(view), *_by_graph(view))
         yield from ("## Differences", "", *_differences(view), "")
         yield from ("## Work", "", *_work(view), "", *_ratios(view))
         yield from ("## Outcomes", "", *_outcomes(view), "")
@@ -133,6 +133,15 @@ def _repeats(view: ReportView) -> list[str]:
         "pass@k: at least one of k attempts is right; pass^k: all k are. Unbiased estimates, averaged over questions."
     )
     return ["### Repeats", "", intro, "", *table(head, rows), ""] if rows else []
+
+
+def _by_graph(view: ReportView) -> list[str]:
+    if not view.by_graph:
+        return []
+    head = ("graph", "questions", *(code(row.about.name) for row in view.conditions))
+    rows = [[code(g.graph), str(g.questions), *map(prose.graph_cell, g.cells)] for g in view.by_graph]
+    intro = f"Exact attempts on the questions whose key reads the graph. {prose.graph_words(view)}"
+    return ["### By graph", "", intro, "", *table(head, rows), ""]
 
 
 def _differences(view: ReportView) -> Iterator[str]:

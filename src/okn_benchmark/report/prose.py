@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from okn_benchmark.report.about import ORACLE_HOST, ORACLE_WORDS, About, place
+from okn_benchmark.report.clusters import ENOUGH, GraphCell
 from okn_benchmark.report.contrasts import Contrast, Effect
 from okn_benchmark.report.tally import Average, ConditionRow, Count, QuestionRow
 from okn_benchmark.report.view import ReportView
@@ -175,6 +176,9 @@ def contrast_notes(contrast: Contrast) -> list[str]:
     if contrast.corpus_only:
         test = contrast.corpus_only
         out.append(f"on these questions only: {test.method} p = {p_value(test.p)} ({counts(test)})")
+    if contrast.over_groups:
+        test = contrast.over_groups
+        out.append(f"over {contrast.groups} groups that share no graph: p = {p_value(test.p)} ({counts(test)})")
     if contrast.detectable:
         out.append(detectable_words(contrast))
     if contrast.worst is not None and contrast.best is not None:
@@ -186,6 +190,19 @@ def contrast_notes(contrast: Contrast) -> list[str]:
         why = listed((f"{record} ({reason})" for record, reason in contrast.dropped.items()), 4)
         out.append(f"{plural(len(contrast.dropped), 'question')} dropped: {why}")
     return [*out, *contrast.notes]
+
+
+def graph_words(view: ReportView) -> str:
+    """What the graphs behind the questions allow to be said."""
+    text = f"The questions fall into {plural(view.groups, 'group')} that share no graph"
+    if view.groups >= ENOUGH:
+        return f"{text}; each comparison gives a test over them as well."
+    return f"{text}: too few (fewer than {ENOUGH}) to speak about graphs that are not here."
+
+
+def graph_cell(cell: GraphCell | None) -> str:
+    """``5/9 in 3``: exact attempts, attempts, questions."""
+    return DASH if cell is None else f"{cell.hits}/{cell.attempts} in {cell.questions}"
 
 
 def detectable_words(contrast: Contrast) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from okn_benchmark.jsonio import JsonObject
 from okn_benchmark.report.about import About, Excluded, about
 from okn_benchmark.report.choose import Study, contrasts
+from okn_benchmark.report.clusters import GraphLine, Graphs, by_graph, groups
 from okn_benchmark.report.contrasts import BLOCKED_GAP, Contrast
 from okn_benchmark.report.tally import ConditionRow, QuestionRow, condition_row, question_row
 from okn_benchmark.report.words import as_json
@@ -39,6 +40,7 @@ class QuestionView:
 
     record: str
     tier: str | None
+    graphs: tuple[str, ...]
     rows: tuple[QuestionRow, ...]
 
 
@@ -50,6 +52,9 @@ class ReportView:
     conditions: tuple[ConditionRow, ...]
     questions: tuple[QuestionView, ...]
     contrasts: tuple[Contrast, ...]
+    by_graph: tuple[GraphLine, ...]
+    groups: int
+    """Groups of questions that share no graph; 0 where the graphs are not known."""
     excluded: tuple[Excluded, ...]
     problems: tuple[str, ...]
     declared: Declared
@@ -72,18 +77,22 @@ def build_view(
     *,
     problems: Sequence[str] = (),
     declared: Declared | None = None,
+    graphs: Graphs | None = None,
 ) -> ReportView:
     """Count, average and compare. Conditions keep their order, questions are sorted by id."""
+    graphs = {record: found for record, found in (graphs or {}).items() if found and record in results}
     declared = declared or Declared()
     told = [about(record) for record in conditions]
     rows = {a.name: _rows(a, results) for a in told}
     table = [condition_row(a, list(rows[a.name].values())) for a in told]
-    study = Study(conditions=table, rows=rows, blocked_gap=declared.blocked_gap, margin=declared.margin)
+    study = Study(conditions=table, rows=rows, blocked_gap=declared.blocked_gap, margin=declared.margin, graphs=graphs)
     return ReportView(
         title=title,
         conditions=tuple(table),
-        questions=tuple(_questions(rows)),
+        questions=tuple(_questions(rows, graphs)),
         contrasts=tuple(contrasts(study)),
+        by_graph=by_graph(list(rows.values()), graphs),
+        groups=len(groups(graphs)),
         excluded=tuple(dict.fromkeys(e for a in told for e in a.excluded)),
         problems=tuple(problems),
         declared=declared,
@@ -95,11 +104,12 @@ def _rows(one: About, results: Results) -> dict[str, QuestionRow]:
     return {record: question_row(result, one.repeat) for record, result in found if result and result.attempts}
 
 
-def _questions(rows: Mapping[str, Mapping[str, QuestionRow]]) -> list[QuestionView]:
+def _questions(rows: Mapping[str, Mapping[str, QuestionRow]], graphs: Graphs) -> list[QuestionView]:
     out = []
     for record in sorted({record for by_record in rows.values() for record in by_record}):
         found = tuple(by_record[record] for by_record in rows.values() if record in by_record)
-        out.append(QuestionView(record=record, tier=next((r.tier for r in found if r.tier), None), rows=found))
+        tier = next((row.tier for row in found if row.tier), None)
+        out.append(QuestionView(record=record, tier=tier, graphs=graphs.get(record, ()), rows=found))
     return out
 
 

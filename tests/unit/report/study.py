@@ -94,9 +94,17 @@ def results(cells: Mapping[str, Mapping[str, Sequence[AttemptResult]]]) -> dict[
 
 
 def view(
-    conditions: Sequence[ConditionRecord], cells: Mapping[str, Mapping[str, Sequence[AttemptResult]]]
+    conditions: Sequence[ConditionRecord],
+    cells: Mapping[str, Mapping[str, Sequence[AttemptResult]]],
+    graphs: Mapping[str, tuple[str, ...]] | None = None,
 ) -> ReportView:
-    return build_view("toy study", conditions, results(cells))
+    return build_view("toy study", conditions, results(cells), graphs=graphs)
+
+
+def graphs(found: Mapping[str, Mapping[str, object]]) -> dict[str, tuple[str, ...]]:
+    """A graph for every question, shared by each pair of neighbours."""
+    records = sorted({record for by_record in found.values() for record in by_record})
+    return {record: (f"kg-{place // 2}",) for place, record in enumerate(records)}
 
 
 FULL, UNNAMED = f"{SERVER}-all-tools__kg-named", f"{SERVER}-all-tools__kg-not-named"
@@ -144,4 +152,4 @@ def study(questions: int = 12, repeats: int = 3) -> ReportView:
     for number in range(repeats):
         found[UNNAMED]["graph-01_t1"][number] = blocked(number + 1, "HTTP Error 429 | <b>rate</b>", "not_connected")
     found[ABLATED]["graph-02_t1"][0] = attempt(1, exact=False, f1=0.0, outcome="timeout", verdict=None)
-    return view(conditions(), found)
+    return view(conditions(), found, graphs(found))

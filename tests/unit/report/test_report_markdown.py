@@ -177,7 +177,8 @@ def _rebuilt(found: ReportView) -> ReportView:
     for (record, name), attempts in grouped.items():
         made = QuestionResult(record=record, condition=name, attempts=tuple(attempts), tier="t1")
         cells.setdefault(record, {})[name] = made
-    return build_view(found.title, study.conditions(), cells)
+    graphs = {row["question"]: _names(row["graphs"]) for row in read_rows(summary_csv(found))}
+    return build_view(found.title, study.conditions(), cells, graphs=graphs)
 
 
 def test_every_number_of_the_page_is_in_summary_csv() -> None:
