@@ -20,7 +20,7 @@ from okn_benchmark.runs.shapes import AttemptHeader, OutcomeKind
 PROFILE: dict[str, Any] = {
     "name": "demo",
     "path": "/somewhere/demo.toml",
-    "upstream": {"transport": "stdio", "command": "uv", "args": ["run", "/home/me/server"], "env": ["KEY"]},
+    "upstream": {"transport": "stdio", "command": "uv", "args": ["run", "/h/me/server"], "env": ["KEY"]},
 }
 
 
@@ -31,7 +31,7 @@ def parts(**changes: Any) -> dict[str, str]:
         "variables": {"MCP_TIMEOUT": "60000"},
         "proxy": {"level": "all-tools"},
         "profile": PROFILE,
-        "home": "/home/me",
+        "home": "/h/me",
     }
     return resume_parts(**(given | changes))
 
@@ -101,10 +101,10 @@ def test_another_home_folder_is_no_other_profile_but_another_server_is() -> None
     def upstream(where: str) -> dict[str, Any]:
         return PROFILE | {"upstream": PROFILE["upstream"] | {"args": ["run", where]}}
 
-    assert parts(profile=upstream("/users/you/server"), home="/users/you") == parts()
-    assert parts(profile=upstream("/users/you/fork"), home="/users/you")["profile"] != parts()["profile"]
+    assert parts(profile=upstream("/u/you/server"), home="/u/you") == parts()
+    assert parts(profile=upstream("/u/you/fork"), home="/u/you")["profile"] != parts()["profile"]
     # The home of one person may begin like that of another.
-    assert parts(profile=upstream("/home/me2/server"))["profile"] != parts()["profile"]
+    assert parts(profile=upstream("/h/me2/server"))["profile"] != parts()["profile"]
     assert parts(home="/") == parts(home="")
 
 
