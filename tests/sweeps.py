@@ -3,9 +3,10 @@
 import contextlib
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NoReturn
 
 from okn_benchmark.host.episode import EpisodePlan, Event, Host, Watch
@@ -73,6 +74,8 @@ class PaperHost:
 
     put: Write
     journal: Path
+    endings: Mapping[str, str] = field(default_factory=dict)
+    """``<record> <attempt folder>`` of the episodes that are blocked or timed out."""
     name: str = "oracle"
 
     def version(self) -> str | None:
@@ -93,22 +96,24 @@ class PaperHost:
         with self.journal.open("a", encoding="utf-8") as stream:
             stream.write(f"{plan.record_id} {plan.attempt_dir.name}\n")
         folder, number = plan.attempt_dir, int(plan.attempt_dir.name.removeprefix("attempt-"))
-        seen = calls()
+        ending = self.endings.get(f"{plan.record_id} {plan.attempt_dir.name}")
+        seen = calls(startup_error="no such file", submissions=0) if ending == "blocked" else calls()
         self.put(folder / "calls.jsonl", (line({"event": "begin", "at": CLOCK}) + "\n").encode())
         self.put(folder / "transcript.jsonl", (line({"type": "system"}) + "\n").encode())
-        self.put(folder / "answer.csv", ANSWERS[number])
+        if ending is None:
+            self.put(folder / "answer.csv", ANSWERS[number])
         self.put(folder / "calls.json", pretty(calls_json(seen)).encode())
         self.put(folder / "agent.json", pretty({"type": "result", "duration_ms": 12_500}).encode())
-        return episode(host=self.name, host_version="1", init=None)
+        return episode(host=self.name, host_version="1", init=None, timed_out=ending == "timeout")
 
 
-def opener(put: Write, journal: Path) -> OpenHost:
+def opener(put: Write, journal: Path, endings: Mapping[str, str] = MappingProxyType({})) -> OpenHost:
     """``opened`` of a sweep whose episodes are on paper."""
 
     @contextlib.contextmanager
     def opened(request: RunRequest, records: Sequence[Any], profile: object) -> Iterator[Host]:
         del request, records, profile
-        yield PaperHost(put, journal)
+        yield PaperHost(put, journal, endings)
 
     return opened
 

@@ -267,6 +267,25 @@ def test_more_questions_are_added_to_what_was_measured(paper: Paper, whole: dict
     assert settled(root) == whole
 
 
+def test_resume_runs_what_was_blocked_again_and_keeps_a_timeout(
+    paper: Paper, whole: dict[str, Any], tmp_path: Path
+) -> None:
+    root, journal = tmp_path / "root", tmp_path / "journal.txt"
+    endings = {"apples_easy attempt-2": "blocked", "bears_easy attempt-1": "timeout"}
+    run(paper.into(root), _unheard, quick_put, opener(quick_put, journal, endings))
+    before = finished(root)
+    run(paper.into(root, resume=True), _unheard, quick_put, opener(quick_put, journal))
+    after = finished(root)
+    assert journal.read_text().splitlines()[EPISODES:] == ["apples_easy attempt-2"]
+    assert {k for k in before if before[k] != after[k]} == {"apples_easy attempt-2"}
+    kept = root / ".replaced" / "0001" / "apples_easy_results" / CONDITION / "attempt-2"
+    assert {p.name: p.read_bytes() for p in kept.iterdir()} == before["apples_easy attempt-2"]
+    view = load_root(RunsRoot(root))
+    assert view.questions["bears_easy"][CONDITION].attempts[0].outcome == "timeout"
+    assert view.conditions[CONDITION].aggregate["measured"] == EPISODES
+    assert settled(root)["apples_easy_results/summary.csv"] == whole["apples_easy_results/summary.csv"]
+
+
 def test_other_truth_is_refused_before_anything_is_run(paper: Paper, tmp_path: Path) -> None:
     root, journal = tmp_path / "root", tmp_path / "journal.txt"
     assert killed_at(100, paper.into(root), journal)
