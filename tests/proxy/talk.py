@@ -173,7 +173,11 @@ class Direct(Line):
 
     def close(self) -> None:
         self.close_input()
-        self.child.wait(10)
+        try:
+            self.child.wait(1)
+        except subprocess.TimeoutExpired:  # some servers do not care
+            self.child.kill()
+            self.child.wait(10)
 
 
 class DirectHttp:
@@ -199,10 +203,12 @@ class DirectHttp:
         headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream", **self._headers}
         request = urllib.request.Request(self._url, json.dumps(message).encode(), headers)
         with urllib.request.urlopen(request, timeout=WAIT_S) as response:
-            self._headers["Mcp-Session-Id"] = response.headers.get("mcp-session-id", "")
+            if session := response.headers.get("mcp-session-id"):
+                self._headers["Mcp-Session-Id"] = session
             body, kind = response.read(), response.headers.get("content-type", "")
         if "event-stream" in kind:
-            messages = [json.loads(line[5:]) for line in body.splitlines() if line.startswith(b"data:")]
+            data = [line[5:].strip() for line in body.splitlines() if line.startswith(b"data:")]
+            messages = [json.loads(item) for item in data if item]
         else:
             messages = [json.loads(body)] if body else []
         replies = [m for m in messages if "method" not in m]
