@@ -10,7 +10,7 @@ from okn_benchmark.profile import HttpUpstream, StdioUpstream, load_profile, pub
 
 HTTP = 'name = "s"\n[upstream]\ntransport = "http"\nurl = "https://e.org/mcp"\n'
 STDIO = 'name = "s"\n[upstream]\ntransport = "stdio"\ncommand = "run"\n'
-ENV = {"HOME": "/home/me", "TOKEN": "t0ken-value", "DIR": "/srv"}
+ENV = {"HOME": "/h/me", "TOKEN": "t0ken-value", "DIR": "/srv"}
 
 
 def write(folder: Path, text: str) -> Path:
@@ -32,7 +32,7 @@ def test_stdio(tmp_path: Path) -> None:
     text = STDIO + 'args = ["--in", "~/x", "${DIR}/y", "a~"]\ncwd = "~"\nenv = { KEY = "${TOKEN}" }\n'
     profile = load_profile(write(tmp_path, text), ENV)
     assert profile.upstream == StdioUpstream(
-        command="run", args=("--in", "/home/me/x", "/srv/y", "a~"), cwd=Path("/home/me"), env={"KEY": "t0ken-value"}
+        command="run", args=("--in", "/h/me/x", "/srv/y", "a~"), cwd=Path("/h/me"), env={"KEY": "t0ken-value"}
     )
 
 

@@ -99,13 +99,13 @@ class Outlet:
     @property
     def crowded(self) -> bool:
         """Whether so much waits to be written that whoever produces it should pause."""
-        return self._backlog > _BACKLOG
+        return self._backlog > _BACKLOG and not self._gone
 
     def wait_for_room(self) -> None:
         """Pause until the reader on the other side has caught up."""
         if self.crowded:
             with self._state:
-                self._state.wait_for(lambda: self._gone or not self.crowded)
+                self._state.wait_for(lambda: not self.crowded)
 
     def flush(self, timeout_s: float) -> bool:
         """Wait until everything is written; False when that took too long or nobody reads any more."""

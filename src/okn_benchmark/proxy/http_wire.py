@@ -27,6 +27,7 @@ from okn_benchmark.jsonrpc import (
 )
 from okn_benchmark.profile import HttpUpstream
 from okn_benchmark.proxy.http_headers import SESSION, Headers
+from okn_benchmark.proxy.http_replies import answers, described, read_body, reason_of, same_origin
 from okn_benchmark.proxy.sse import EventStream, TooLarge
 from okn_benchmark.proxy.wire import Arrived, Closed, Failed, Noted, Receive
 
@@ -46,7 +47,6 @@ _LONGEST_RETRY_S: Final = 10.0
 _LASTED_S: Final = 20.0
 _REDIRECTS: Final = 5
 _ENDING_S: Final = 2.0
-_EXCERPT: Final = 200
 
 
 def open_blocking(url: str, headers: Mapping[str, str], *, timeout_s: float) -> Blocking:
@@ -171,7 +171,7 @@ class HttpWire:
         try:
             await self._exchange(message, body, request_id)
         except httpx2.HTTPError as error:
-            self._fail(request_id, _reason(error))
+            self._fail(request_id, reason_of(error))
         except TooLarge:
             self._fail(request_id, f"its reply is over the limit of {self._bound:,} bytes and was dropped")
         if message.get("method") == "notifications/initialized" and self._headers.session and self._stream is None:
@@ -193,7 +193,7 @@ class HttpWire:
                 return
             kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
             if kind == "application/json":
-                self._whole_reply(await _body(response, self._bound), message)
+                self._whole_reply(await read_body(response, self._bound), message)
             elif kind == "text/event-stream":
                 await self._streamed_reply(response, message)
             else:
@@ -209,7 +209,7 @@ class HttpWire:
         if status in {202, 204}:
             self._fail(request_id, f"HTTP {status} without a reply", status)
             return
-        body = await _body(response, self._bound)
+        body = await read_body(response, self._bound)
         messages = decode(body) if "json" in response.headers.get("content-type", "") else None
         if messages is not None and len(messages) == 1 and "error" in messages[0] and status < 500 and status != 429:
             self._arrive({**messages[0], "id": request_id})
@@ -217,7 +217,7 @@ class HttpWire:
         if status == 404 and self._headers.session is not None:
             self._receive(Closed(reason="the server no longer knows the session (HTTP 404)"))
             return
-        self._fail(request_id, _described(response, body), status, response.headers.get("retry-after"))
+        self._fail(request_id, described(response, body), status, response.headers.get("retry-after"))
 
     def _whole_reply(self, body: bytes, asked: Message) -> None:
         messages = decode(body)
@@ -226,7 +226,7 @@ class HttpWire:
             return
         for message in messages:
             self._arrive(message, body if len(messages) == 1 and not body.lstrip().startswith(b"[") else None, asked)
-        if not any(_answers(message, asked) for message in messages):
+        if not any(answers(message, asked) for message in messages):
             self._fail(asked["id"], "the reply was for another request", 200)
 
     async def _streamed_reply(self, response: httpx2.Response, asked: Message) -> None:
@@ -257,7 +257,7 @@ class HttpWire:
                     if event.data and event.event == "message" and self._take(event.data, asked):
                         return last, wait_ms, None
         except httpx2.HTTPError as error:
-            return last, wait_ms, f"the reply broke off ({_reason(error)})"
+            return last, wait_ms, f"the reply broke off ({reason_of(error)})"
         return last, wait_ms, "the reply stream ended before the reply"
 
     def _take(self, data: bytes, asked: Message | None) -> bool:
@@ -268,7 +268,7 @@ class HttpWire:
             return False
         for message in messages:
             self._arrive(message, data if len(messages) == 1 and not data.startswith(b"[") else None, asked)
-        return asked is not None and any(_answers(message, asked) for message in messages)
+        return asked is not None and any(answers(message, asked) for message in messages)
 
     async def _listen(self) -> None:
         """The stream for what the server says on its own; none is fine, one that ends is opened again, twice."""
@@ -296,7 +296,7 @@ class HttpWire:
         for _ in range(_REDIRECTS):
             response = await self._client.send(request, stream=True)
             follow = response.next_request
-            if follow is None or not _same_origin(request, follow):
+            if follow is None or not same_origin(request, follow):
                 break
             await response.aclose()
             follow.extensions["timeout"] = request.extensions["timeout"]
@@ -324,42 +324,3 @@ class HttpWire:
         self._receive(
             Failed(request_id=request_id, reason=reason, status=status, retry_after=retry_after and retry_after[:40])
         )
-
-
-async def _body(response: httpx2.Response, bound: int) -> bytes:
-    parts, size = [], 0
-    async for chunk in response.aiter_bytes():
-        size += len(chunk)
-        if size > bound:
-            raise TooLarge
-        parts.append(chunk)
-    return b"".join(parts)
-
-
-def _answers(message: Message, asked: Message) -> bool:
-    return kind_of(message) == "response" and id_key(message.get("id")) == id_key(asked["id"])
-
-
-def _same_origin(request: httpx2.Request, follow: httpx2.Request) -> bool:
-    one, two = request.url, follow.url
-    same = (one.scheme, one.host, one.port) == (two.scheme, two.host, two.port)
-    return same and request.method == follow.method and one.userinfo == two.userinfo
-
-
-def _reason(error: httpx2.HTTPError) -> str:
-    """What failed, without the URL: it may carry a credential."""
-    names = {
-        "ConnectError": "no connection could be made",
-        "ConnectTimeout": "no connection was made in time",
-        "ReadTimeout": "the server fell silent",
-        "RemoteProtocolError": "the server dropped the connection",
-        "ReadError": "the server dropped the connection",
-    }
-    return names.get(type(error).__name__, type(error).__name__)
-
-
-def _described(response: httpx2.Response, body: bytes) -> str:
-    if response.has_redirect_location:
-        return f"HTTP {response.status_code}, a redirect to another place, which is not followed"
-    said = " ".join(body[: _EXCERPT * 4].decode("utf-8", "replace").split())[:_EXCERPT]
-    return f"HTTP {response.status_code} {response.reason_phrase}".strip() + (f": {said}" if said else "")

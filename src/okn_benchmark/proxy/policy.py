@@ -117,23 +117,27 @@ class Policy:
 
     def page(self, result: Message) -> Page:
         """Place 2: filter, intervene, mark, and on the last page add ``submit_csv``. Unknown keys stay."""
-        listed = [tool for tool in _tools(result) if isinstance(tool, Mapping)]
-        names = tuple(str(tool.get("name")) for tool in listed)
-        tools: list[Message] = []
+        listed = _tools(result)
+        named = [tool for tool in listed if isinstance(tool, Mapping)]
+        names = tuple(str(tool.get("name")) for tool in named)
+        tools: list[Any] = []
         applied: list[str] = []
         for tool in listed:
-            if self.judge(tool.get("name")) == "forward":
+            if not isinstance(tool, Mapping):
+                tools.append(tool)
+            elif self.judge(tool.get("name")) == "forward":
                 definition, used = self._definition(dict(tool))
                 tools.append(definition)
                 applied += used
+        shown = [tool for tool in tools if isinstance(tool, dict)]
         last = not result.get("nextCursor")
         return Page(
             result={**result, "tools": [*tools, self.submit_tool()] if last else tools},
             names=names,
-            shown={str(tool.get("name")): _chars(tool) for tool in tools},
+            shown={str(tool.get("name")): _chars(tool) for tool in shown},
             withheld=tuple(name for name in names if name in self.withheld),
             last=last,
-            schemas={str(t.get("name")): t["outputSchema"] for t in tools if isinstance(t.get("outputSchema"), dict)},
+            schemas={str(t.get("name")): t["outputSchema"] for t in shown if isinstance(t.get("outputSchema"), dict)},
             interventions=tuple(dict.fromkeys(applied)),
         )
 
