@@ -12,6 +12,7 @@ from okn_benchmark.jobs.lint import Finding, lint_record, lint_together
 from okn_benchmark.jobs.lint_rows import lint_rows, lint_traps
 from okn_benchmark.jsonio import JsonObject
 from okn_benchmark.reference.traps import trap_tables
+from okn_benchmark.sparql.embedded import EmbeddedEndpoint
 from okn_benchmark.sparql.endpoint import open_endpoint
 from okn_benchmark.sparql.result import Endpoint, Unreachable
 from okn_benchmark.sparql.shape import shape, with_limit
@@ -91,8 +92,9 @@ def check(
     if corpus.records:
         chosen = select(corpus.records, choice.tier, choice.exclude, choice.limit).records
     found += lint_together(chosen)
-    for record in chosen:
-        found += lint_record(record)
+    with EmbeddedEndpoint((), "no data", timeout_s=30) as engine:
+        for record in chosen:
+            found += lint_record(record, lambda query: _complaint(engine, query))
     name, failure = None, None
     if endpoint_spec is not None:
         with opener(endpoint_spec, timeout_s=timeout_s) as endpoint:
@@ -100,6 +102,14 @@ def check(
             failure = _ask_all(chosen, endpoint, found, progress)
     found.sort(key=lambda finding: finding.file)
     return CheckReport(corpus=corpus, checked=len(chosen), endpoint=name, findings=tuple(found), failure=failure)
+
+
+def _complaint(engine: EmbeddedEndpoint, query: str) -> str | None:
+    """A stranger's query may bring the parser down; that is a complaint too."""
+    try:
+        return engine.complaint(query)
+    except OutsideFailure as error:
+        return error.message
 
 
 def _ask_all(

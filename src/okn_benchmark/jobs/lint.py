@@ -5,7 +5,7 @@ An ``error`` is a fault of the record; a ``warning`` is something a person shoul
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
@@ -13,7 +13,7 @@ from okn_benchmark.corpus.record import QueryTrap, Record, fingerprint
 from okn_benchmark.graphs.shortnames import GRAPH_PREFIX, SHORTNAMES
 from okn_benchmark.jsonio import JsonObject
 from okn_benchmark.sparql.shape import Shape, shape
-from okn_benchmark.sparql.tokens import expand_dotted, line_of, outline, tokens
+from okn_benchmark.sparql.tokens import line_of, outline, tokens
 
 Level: TypeAlias = Literal["error", "warning"]
 
@@ -33,16 +33,20 @@ class Finding:
         return {"file": self.file, "line": self.line, "level": self.level, "code": self.code, "message": self.message}
 
 
-def lint_record(record: Record) -> Iterator[Finding]:
+Parser: TypeAlias = Callable[[str], str | None]
+"""An engine's parser: its complaint about a query text, or None."""
+
+
+def lint_record(record: Record, parser: Parser) -> Iterator[Finding]:
     """Everything the text of one record gives away, query first, then prose, tags and traps."""
     found = shape(record.query)
-    yield from _query(record, found)
+    yield from _query(record, found, parser)
     yield from _order(record, found)
     yield from _prose(record, found)
     yield from _tags(record)
     for name, trap in record.traps.items():
         if isinstance(trap, QueryTrap):
-            yield from _parses(record, trap.query, f"trap '{name}'", None)
+            yield from _parses(record, trap.query, f"trap '{name}'", None, parser)
 
 
 def lint_together(records: Sequence[Record]) -> Iterator[Finding]:
@@ -60,13 +64,13 @@ def lint_together(records: Sequence[Record]) -> Iterator[Finding]:
                 yield Finding(file=record.path_name, code=code, level=level, message=f"{words} {other.path_name}")
 
 
-def _query(record: Record, found: Shape | None) -> Iterator[Finding]:
+def _query(record: Record, found: Shape | None, parser: Parser) -> Iterator[Finding]:
     seen = outline(record.query)
     if seen.form != "SELECT" or found is None:
         said = f"is a {seen.form} query" if seen.form and seen.form != "SELECT" else "has no SELECT with a body"
         yield _at(record, "not-select", "error", f"{said}; an answer key is a SELECT", record.query_line)
         return
-    yield from _parses(record, record.query, "the query", record.query_line)
+    yield from _parses(record, record.query, "the query", record.query_line, parser)
     if found.star:
         yield _at(
             record, "select-star", "warning", "'SELECT *' leaves columns and their order to the engine; name them"
@@ -77,15 +81,13 @@ def _query(record: Record, found: Shape | None) -> Iterator[Finding]:
         yield _at(record, "inner-limit", "warning", "a subquery has LIMIT without ORDER BY, so its rows are arbitrary")
 
 
-def _parses(record: Record, query: str, what: str, first_line: int | None) -> Iterator[Finding]:
-    from okn_benchmark.sparql.embedded_child import syntax_error
-
+def _parses(record: Record, query: str, what: str, first_line: int | None, parser: Parser) -> Iterator[Finding]:
     seen = outline(query)
     if seen.service is not None:
         line = first_line and first_line + line_of(query, seen.service) - 1
         yield _at(record, "service", "warning", f"{what} uses SERVICE, which the embedded engine refuses", line)
         return
-    complaint = syntax_error(expand_dotted(query))
+    complaint = parser(query)
     if complaint is not None:
         place = re.search(r"error at (\d+):", complaint)
         line = first_line + int(place.group(1)) - 1 if first_line and place else first_line

@@ -144,6 +144,18 @@ class EmbeddedEndpoint:
         what = "is not valid SPARQL" if head["kind"] == "syntax" else "cannot be evaluated by this engine"
         raise QueryRejected(f"The query {what}: {reason}.")
 
+    def complaint(self, query: str) -> str | None:
+        """What the engine's parser says against a query text, or None; nothing is run.
+
+        Raises:
+            EndpointFailure: the parser did not survive it.
+        """
+        with self._turn:
+            self._start()
+            head, _ = self._exchange({"parse_only": True, "query": expand_dotted(query)}, self.timeout_s)
+        found = head["complaint"]
+        return None if found is None else str(found)
+
     def close(self) -> None:
         """End the child; a query of another thread fails then."""
         child = self._child
@@ -200,9 +212,9 @@ class EmbeddedEndpoint:
         except (EOFError, BrokenPipeError) as error:
             self.close()
             raise EndpointFailure(
-                "The embedded engine ended in the middle of a query, most likely because it needed more memory than "
-                f"its bound of {self.memory // 1024**2:,} MiB.",
-                hint="Narrow the query.",
+                "The embedded engine ended in the middle of a query: it needed more memory than its bound of "
+                f"{self.memory // 1024**2:,} MiB, or the query is nested too deeply.",
+                hint="Narrow or simplify the query.",
             ) from error
         return head, bytes(received)
 

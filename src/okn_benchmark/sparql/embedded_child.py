@@ -5,6 +5,7 @@ stdin; on stdout a JSON line ``{"ok": …, "size": n}`` and then n bytes. The fi
 stdin closes, the parent is gone and this process ends in the middle of whatever it is doing.
 """
 
+import contextlib
 import io
 import json
 import os
@@ -94,14 +95,10 @@ def syntax_error(query: str) -> str | None:
     return None
 
 
-def variables(query: str) -> tuple[str, ...] | None:
-    """What a SELECT returns, in order; None for another form. Raises SyntaxError."""
-    found = ox.Store().query(query)
-    return tuple(name.value for name in found.variables) if isinstance(found, ox.QuerySolutions) else None
-
-
 def answer(shelf: Shelf, request: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
     """Run one request; every failure of a query is a reply with a ``reason``."""
+    if request.get("parse_only"):
+        return {"ok": True, "complaint": syntax_error(request["query"])}, b""
     options: dict[str, Any] = {"use_default_graph_as_union": not request["has_dataset"]}
     if request.get("default_graphs") or request.get("named_graphs"):
         options = {
@@ -139,7 +136,7 @@ def _listen(inbox: "queue.SimpleQueue[bytes]") -> None:
 def main() -> None:
     """Load, say so, then answer until stdin closes. The first line names files and the memory bound in bytes."""
     start = json.loads(sys.stdin.buffer.readline())
-    if start["memory"]:
+    with contextlib.suppress(ValueError, OSError):  # macOS does not know this bound
         resource.setrlimit(resource.RLIMIT_AS, (start["memory"], start["memory"]))
     try:
         shelf = Shelf(start["files"])
@@ -148,6 +145,8 @@ def main() -> None:
         return
     inbox: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(inbox,), daemon=True).start()
+    # No file is opened and no connection made from here on: SERVICE fails even if a query hides it from the parent.
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))
     _send({"ok": True, "graphs": shelf.graphs(), "quads": len(shelf.whole)})
     while True:
         _send(*answer(shelf, json.loads(inbox.get())))

@@ -18,16 +18,19 @@ _START: Final = (
 )
 _INNER: Final = _START + r"_0-9\-\u00B7\u0300-\u036F\u203F-\u2040"
 _ESCAPED: Final = r"%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?#@%]"
-_PREFIX: Final = rf"(?:[{_START}](?:[{_INNER}.]*[{_INNER}])?)?:"
+# Bounded: a long run without a colon would be scanned anew from each of its characters.
+_PREFIX: Final = rf"(?:[{_START}](?:[{_INNER}.]{{0,100}}[{_INNER}])?)?:"
 # The tail takes runs of dots only with a name character behind them, so the full stop of a triple is left out.
 _LOCAL: Final = rf"(?:[{_START}_:0-9]|{_ESCAPED})(?:\.*(?:[{_INNER}:]|{_ESCAPED}))*"
 
+# A string that nobody closes runs to the end of its line or text. Giving it up and starting anew behind its first
+# quote would cost the square of the length, and a query comes from a stranger.
 _TOKEN: Final = re.compile(
     rf"""
       (?P<comment>\#[^\r\n]*)
     | (?P<iri><[^<>"{{}}|^`\\\x00-\x20]*(?:\\u[0-9A-Fa-f]{{4}}[^<>"{{}}|^`\\\x00-\x20]*)*>)
-    | (?P<string>\"\"\"(?:(?:\"\"?)?(?:[^"\\]|\\.))*\"\"\"|'''(?:(?:''?)?(?:[^'\\]|\\.))*'''
-                |"(?:[^"\\\r\n]|\\.)*"|'(?:[^'\\\r\n]|\\.)*')
+    | (?P<string>\"\"\"(?:(?:\"\"?)?(?:[^"\\]|\\.))*(?:\"\"\"|\"*\\?\Z)|\'\'\'(?:(?:''?)?(?:[^'\\]|\\.))*(?:'''|'*\\?\Z)
+                |"(?:[^"\\\r\n]|\\.)*(?:"|\\?(?=[\r\n]|\Z))|'(?:[^'\\\r\n]|\\.)*(?:'|\\?(?=[\r\n]|\Z)))
     | (?P<blank>_:[{_START}_0-9](?:[{_INNER}.]*[{_INNER}])?)
     | (?P<name>{_PREFIX}(?:{_LOCAL})?)
     | (?P<variable>[?$][{_START}_0-9][{_INNER}]*)

@@ -1,3 +1,4 @@
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from okn_benchmark.jobs.choose import Choice
 from okn_benchmark.jobs.corpus_list import list_corpus
 from okn_benchmark.jobs.lint import lint_record, lint_together
 from okn_benchmark.jobs.lint_rows import lint_rows
+from okn_benchmark.sparql.embedded import EmbeddedEndpoint
 from okn_benchmark.sparql.endpoint import HttpEndpoint
 from okn_benchmark.table import Table, Term, iri, table, text, typed
 
@@ -22,12 +24,18 @@ def record(summary: str = SUMMARY, query: str = QUERY, tags: str = "nde", more: 
     return parse_record(f"#+ summary: {summary}\n#+ tags: [{tags}]\n{more}\n{query}\n", name)
 
 
-def codes(**parts: str) -> set[str]:
-    return {finding.code for finding in lint_record(record(**parts))}
+@pytest.fixture(scope="module")
+def engine() -> Iterator[EmbeddedEndpoint]:
+    with EmbeddedEndpoint((), "no data", timeout_s=30) as made:
+        yield made
 
 
-def test_a_good_record_has_no_findings() -> None:
-    assert codes() == set()
+def codes(engine: EmbeddedEndpoint, **parts: str) -> set[str]:
+    return {finding.code for finding in lint_record(record(**parts), engine.complaint)}
+
+
+def test_a_good_record_has_no_findings(engine: EmbeddedEndpoint) -> None:
+    assert codes(engine) == set()
 
 
 @pytest.mark.parametrize(
@@ -58,8 +66,8 @@ def test_a_good_record_has_no_findings() -> None:
         ({"more": "#+ traps:\n#+   t: SELECT {"}, "not-parsed"),
     ],
 )
-def test_each_fault_of_a_text_has_its_code(parts: dict[str, str], code: str) -> None:
-    assert code in codes(**parts)
+def test_each_fault_of_a_text_has_its_code(engine: EmbeddedEndpoint, parts: dict[str, str], code: str) -> None:
+    assert code in codes(engine, **parts)
 
 
 @pytest.mark.parametrize(
@@ -73,13 +81,13 @@ def test_each_fault_of_a_text_has_its_code(parts: dict[str, str], code: str) -> 
         {"query": "PREFIX k: <http://k/>\n" + QUERY.replace("<http://e/v>", "k:a.b.c.USA.13")},
     ],
 )  # fmt: skip
-def test_what_only_looks_like_a_fault(parts: dict[str, str]) -> None:
-    assert codes(**parts) == set()
+def test_what_only_looks_like_a_fault(engine: EmbeddedEndpoint, parts: dict[str, str]) -> None:
+    assert codes(engine, **parts) == set()
 
 
-def test_a_syntax_error_is_a_warning_with_its_line_in_the_file() -> None:
+def test_a_syntax_error_is_a_warning_with_its_line_in_the_file(engine: EmbeddedEndpoint) -> None:
     broken = record(query="PREFIX ex: <http://e/>\n" + QUERY.replace("?value }", "?value\n ))) }"))
-    (found,) = [finding for finding in lint_record(broken) if finding.code == "not-parsed"]
+    (found,) = [finding for finding in lint_record(broken, engine.complaint) if finding.code == "not-parsed"]
     assert found.level == "warning"
     assert found.line == 6
 
@@ -193,3 +201,12 @@ def test_a_listing_of_a_folder_without_one_good_record(tmp_path: Path) -> None:
     assert listing.exit_code() == 1
     assert "0 of 0 records" in listing.summary()
     assert [bad["file"] for bad in listing.to_json()["bad"]] == ["a_low.rq"]
+
+
+def test_a_query_that_brings_a_parser_down_is_only_a_finding(tmp_path: Path) -> None:
+    deep = "SELECT ?s { " + "{" * 100_000 + "?s ?p ?o" + "}" * 100_000 + " } ORDER BY ?s"
+    (tmp_path / "a_low.rq").write_text(f"#+ summary: {SUMMARY}\n#+ tags: [nde]\n{deep}\n", encoding="utf-8")
+    (tmp_path / "b_low.rq").write_text(f"#+ summary: {SUMMARY} B.\n#+ tags: [nde]\n{QUERY}\n", encoding="utf-8")
+    found = {(finding.file, finding.code) for finding in check(Choice(corpus=str(tmp_path)), None, 5).findings}
+    assert ("a_low.rq", "not-parsed") in found
+    assert not {code for file, code in found if file == "b_low.rq"}

@@ -1,3 +1,7 @@
+import json
+import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -139,3 +143,36 @@ def test_what_is_no_endpoint(spec: str, tmp_path: Path, monkeypatch: pytest.Monk
 def test_a_time_limit_is_a_positive_number(timeout_s: float) -> None:
     with pytest.raises(InputError):
         open_endpoint("sample", timeout_s=timeout_s)
+
+
+def test_the_engine_itself_has_no_network() -> None:
+    """What the parent refuses is refused a second time: the child can open nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(0.2)
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
+        child = subprocess.Popen(
+            [sys.executable, "-P", "-m", "okn_benchmark.sparql.embedded_child"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        request = {"query": f"SELECT * {{ SERVICE <{url}> {{ ?s ?p ?o }} }}", "has_dataset": False, "format": "json"}
+        lines = [{"files": [], "memory": 4 * 1024**3}, {**request, "limit": 1000}]
+        assert child.stdin is not None
+        assert child.stdout is not None
+        child.stdin.write("".join(json.dumps(entry) + "\n" for entry in lines).encode())
+        child.stdin.flush()
+        replies = [json.loads(child.stdout.readline()) for _ in lines]
+        child.stdin.close()
+        child.stdout.close()
+        assert child.wait(10) == 0
+        assert replies[0]["ok"]
+        assert not replies[1]["ok"]
+        with pytest.raises(TimeoutError):
+            listener.accept()
+
+
+def test_a_text_nested_too_deeply_costs_the_engine_and_nothing_else(endpoint: EmbeddedEndpoint) -> None:
+    with pytest.raises(EndpointFailure, match="nested too deeply"):
+        endpoint.select("SELECT * " + "{" * 100_000 + "}" * 100_000)
+    assert endpoint.complaint("SELECT * {}") is None
+    assert "expected" in str(endpoint.complaint("SELEC"))

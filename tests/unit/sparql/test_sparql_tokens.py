@@ -1,3 +1,5 @@
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -60,3 +62,10 @@ def test_prefixes() -> None:
         "": "http://d/",
         "kwg-ont": "http://k/",
     }
+
+
+@pytest.mark.parametrize("unit", ['"\\', "'\\", '"""\\', "a.", '"""', "<a", "_:a.", "k:a.b.", '"a\n'])
+def test_time_grows_with_the_length_and_not_with_its_square(unit: str) -> None:
+    started = time.perf_counter()
+    list(tokens(unit * 50_000))
+    assert time.perf_counter() - started < 10
