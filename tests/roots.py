@@ -28,6 +28,14 @@ ROWS = (("http://example.org/a", "1"), ("http://example.org/b", "2"), ("http://e
 XSD_INTEGER = "http://www.w3.org/2001/XMLSchema#integer"
 
 
+def quick_put(path: Path, data: bytes) -> None:
+    """The real writer without its flush to the disk, which these tests do not outlive."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.0123456789ab.tmp")
+    temporary.write_bytes(data)
+    temporary.replace(path)
+
+
 def identity(**changes: Any) -> Identity:
     """A full-toolkit condition with the graph named, with some fields changed."""
     settings: dict[str, Any] = {

@@ -33,14 +33,6 @@ ANSWERS = {1: answer(), 2: answer(ROWS[:2])}
 """By attempt: the first is right, the second short of a row."""
 
 
-def quick_put(path: Path, data: bytes) -> None:
-    """The real writer without its flush to the disk, which these tests do not outlive."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.0123456789ab.tmp")
-    temporary.write_bytes(data)
-    temporary.replace(path)
-
-
 @dataclass
 class CountedWrite:
     """Three moments of every write: before it, half-way through its temporary file, and after it.

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
-from tests.sweeps import CountedWrite, Paper, opener, paper_sweep, quick_put, settled
+from tests.roots import quick_put
+from tests.sweeps import CountedWrite, Paper, opener, paper_sweep, settled
 
 from okn_benchmark.errors import InputError, OutsideFailure, Refusal
 from okn_benchmark.jobs.prepare import Sweep

@@ -29,6 +29,7 @@ from tests.roots import (
     calls,
     episode,
     identity,
+    quick_put,
     results,
     truth,
     write_attempt,
@@ -164,15 +165,15 @@ def build_evidence(folder: Path) -> RunsRoot:
     for record in RECORDS:
         thousand = results([(thing, f"{amount}000") for thing, amount in ROWS])
         key = truth(()) if record == "bears_easy" else truth(traps={"thousands": thousand})
-        write_truth(root, record, key)
+        write_truth(root, record, key, quick_put)
     for condition, questions in TREE.items():
         for record, attempts in zip(RECORDS, questions, strict=False):
             for number, attempt in enumerate(attempts, start=1):
-                write_attempt(root, record, condition, number, attempt, WHO[condition])
+                write_attempt(root, record, condition, number, attempt, WHO[condition], quick_put)
     for condition in (CONTROL, ALPHA, LABELLED, BETA):
         asked = RECORDS[: len(TREE[condition])]
         kept = [record for record in asked if record not in WHO[condition].excluded]
-        write_condition(root, condition, WHO[condition], kept, x_note=f"kept by {CLOCK[:4]}")
+        write_condition(root, condition, WHO[condition], kept, quick_put, x_note=f"kept by {CLOCK[:4]}")
     root.condition(BROKEN).write_text('{"schema": "condition/1", "name": ', encoding="utf-8")
     return root
 
