@@ -8,7 +8,7 @@ in a column of mixed kinds, a negative code for several classes: ``5`` is the in
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final, Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias, cast
 
 from okn_benchmark.scoring.iri import IriRule
 from okn_benchmark.scoring.moment import date_key, moment_key
@@ -17,6 +17,8 @@ from okn_benchmark.scoring.settings import Guard, Settings, shown
 from okn_benchmark.table import XSD, Cell, Term
 
 NOTHING: Final = -1
+_LONG: Final = 200
+_REMEMBERED: Final = 2_000  # short texts; more would cost memory on large answers, where hardly one comes twice
 
 _Finder: TypeAlias = Callable[[str], Sequence[str]]
 
@@ -130,12 +132,13 @@ class KeyColumn:
         self.several: list[tuple[int, ...]] = []
         self._several_codes: dict[tuple[int, ...], int] = {}
         classes = {cell: self._enter(self._key(cell, numbers.get(cell))) for cell in distinct}
-        self.classes = [classes[cell] for cell in cells]
+        self.classes = list(map(classes.__getitem__, cells))
         self.guards = tuple(self._guards(name, distinct))
         readers = list(self._readers())
         self._finders = [find for find, _ in readers]
         self._literal_finders = [find for find, decorated in readers if decorated]
-        self._given = {lexical(cell): self._given_code(cell, number) for cell, number in classes.items()}
+        self._known = self._as_given(classes)
+        self._room = len(self._known) + _REMEMBERED
 
     @property
     def mixed(self) -> bool:
@@ -144,8 +147,10 @@ class KeyColumn:
 
     def read(self, texts: Sequence[str]) -> list[int]:
         """The code of each text: one dictionary look-up for those printed as the key prints them."""
-        codes = [self._given.get(text) for text in texts]
-        return [self._read(text) if code is None else code for text, code in zip(texts, codes, strict=True)]
+        codes = list(map(self._known.get, texts))
+        if None in codes:
+            return [self._read(text) if code is None else code for text, code in zip(texts, codes, strict=True)]
+        return cast("list[int]", codes)
 
     def _enter(self, key: str) -> int:
         self._tags.add(key[0])
@@ -175,30 +180,42 @@ class KeyColumn:
                 reason=f"{shown(lexical(blank))} is a blank node: its label is compared, though no engine promises it.",
             )
 
-    def _given_code(self, cell: Cell, number: int) -> int:
-        return self._code(self._hits(lexical(cell), self._finders)) if self.mixed else number
+    def _as_given(self, classes: dict[Cell, int]) -> dict[str, int]:
+        """The code of each text that the key itself prints."""
+        if not self.mixed:
+            return {lexical(cell): number for cell, number in classes.items()}
+        return {text: self._find(text, self._finders) for text in map(lexical, classes)}
 
     def _read(self, text: str) -> int:
-        hits = self._hits(text, self._finders)
-        if not hits and text.startswith('"'):
+        """The code of a text that was not seen before; a few are remembered for the next column or answer."""
+        code = self._find(text, self._finders)
+        if code == NOTHING and text.startswith('"'):
             inner = undecorated(text)
             if inner is not None:
-                hits = self._hits(inner, self._literal_finders)
-        return self._code(hits)
-
-    def _code(self, hits: tuple[int, ...]) -> int:
-        if len(hits) < 2:
-            return hits[0] if hits else NOTHING
-        code = self._several_codes.setdefault(hits, -2 - len(self.several))
-        if code == -2 - len(self.several):
-            self.several.append(hits)
+                code = self._find(inner, self._literal_finders)
+        if len(self._known) < self._room and len(text) < _LONG:
+            self._known[text] = code
         return code
 
-    def _hits(self, text: str, finders: Iterable[_Finder]) -> tuple[int, ...]:
-        """The classes of the column that a text may stand for, each once."""
-        ids = self._ids
-        found = [ids[key] for find in finders for key in find(text) if key in ids]
-        return tuple(sorted(set(found))) if len(found) > 1 else tuple(found)
+    def _find(self, text: str, finders: Iterable[_Finder]) -> int:
+        found = NOTHING
+        for find in finders:
+            for key in find(text):
+                number = self._ids.get(key, NOTHING)
+                if found == NOTHING:
+                    found = number
+                elif number not in (NOTHING, found):
+                    return self._several_code(
+                        {self._ids[key] for find in finders for key in find(text) if key in self._ids}
+                    )
+        return found
+
+    def _several_code(self, found: set[int]) -> int:
+        classes = tuple(sorted(found))
+        code = self._several_codes.setdefault(classes, -2 - len(self.several))
+        if code == -2 - len(self.several):
+            self.several.append(classes)
+        return code
 
     def _readers(self) -> Iterator[tuple[_Finder, bool]]:
         """How a text is read in a column of these kinds, and whether a decorated one is read so too."""

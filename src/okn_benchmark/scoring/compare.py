@@ -1,7 +1,7 @@
 """A key and a readable answer side by side, once per tier."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from okn_benchmark.scoring.answer import Answer
 from okn_benchmark.scoring.cells import Column, KeyColumn, StrictColumn
@@ -74,10 +74,14 @@ def compare(key: Key, answer: Answer) -> Comparison:
     """Compare an answer with a key in both tiers."""
     texts = columns_of(answer)
     strict = tier(key.strict, key.table, answer, texts)
-    seeds = (strict.order,) if strict.order is not None and strict.matched else ()
+    if strict.ordered and strict.order is not None:  # what is equal text by text is equal by any rule
+        normalized = replace(strict, columns=key.normalized, codes=[column.classes for column in key.normalized])
+    else:
+        seeds = (strict.order,) if strict.order is not None and strict.matched else ()
+        normalized = tier(key.normalized, key.table, answer, texts, seeds)
     return Comparison(
         strict=strict,
-        normalized=tier(key.normalized, key.table, answer, texts, seeds),
+        normalized=normalized,
         key_rows=len(key.table),
         answer_rows=len(answer.rows),
         texts=texts,

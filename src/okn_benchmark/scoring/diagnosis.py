@@ -172,7 +172,11 @@ class _Repairs:
         texts, order = self.seen.texts, self._order()
         cells = list(zip(*self.key.table.rows, strict=True))
         pairs = product(range(len(cells)), range(len(texts))) if order is None else enumerate(order)
+        given = self.seen.normalized.codes or ()
+        failing = {want for want, codes in enumerate(given) if NOTHING in codes} if order is not None else set()
         for want, have in islice(pairs, _MOST_SLIPS):
+            if failing and failing != {want}:
+                continue  # what cannot be read in another column no factor for this one mends
             for factor in factors(cells[want], texts[have]):
                 columns: list[Column] = list(self.key.normalized)
                 columns[want] = Nearest(self.key.normalized[want], cells[want], AS_MEASURED)

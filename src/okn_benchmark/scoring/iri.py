@@ -4,11 +4,13 @@ A candidate with ``://`` is compared whole. Only a candidate without it is read 
 relative tail, or a CURIE. Where two IRIs of one reference column share a short form, the column reads none.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from okn_benchmark.scoring.settings import Guard, shown
 
+_JOINT: Final = re.compile("[_:]")
 _LONGEST_PREFIX: Final = 64  # of a CURIE; bounds the ways to split a local name with many underscores
 
 
@@ -35,9 +37,10 @@ class IriRule:
     def __init__(self, column: str, iris: Iterable[str]) -> None:
         self._names: dict[str, str] = {}  # local name → IRI
         self._tails: dict[str, str] = {}  # shortest relative tail, where it is not the local name → IRI
-        self._stems: dict[str, set[str]] = {}  # prefix in lower case → its spellings with the joint: mondo → MONDO_
+        self._stems: dict[str, list[str]] = {}  # prefix in lower case → its spellings with the joint: mondo → MONDO_
+        self._known_stems: set[str] = set()
         self.guard: Guard | None = None
-        clash = self._index(sorted({folded(iri) for iri in iris})) or self._curie_clash()
+        clash = self._index(dict.fromkeys(map(folded, iris))) or self._curie_clash()
         if clash is not None:
             self._names, self._tails, self._stems = {}, {}, {}
             one, other, form = map(shown, clash)
@@ -84,19 +87,26 @@ class IriRule:
     def _index(self, iris: Iterable[str]) -> tuple[str, str, str] | None:
         """Fill the indexes; the first two IRIs that share a local name or a tail, and which."""
         for iri in iris:
-            name, tail = local_name(iri), _last_tail(iri)
+            name = local_name(iri)
             if name and self._names.setdefault(name, iri) != iri:
                 return self._names[name], iri, name
-            if tail and tail != name and self._tails.setdefault(tail, iri) != iri:
-                return self._tails[tail], iri, tail
+            if not name or "#" in iri:  # only then is the shortest tail longer than the name
+                tail = _last_tail(iri)
+                if tail and self._tails.setdefault(tail, iri) != iri:
+                    return self._tails[tail], iri, tail
             for stem, _ in _splits(name):
-                self._stems.setdefault(stem[:-1].lower(), set()).add(stem)
+                if stem not in self._known_stems:
+                    self._known_stems.add(stem)
+                    self._stems.setdefault(stem[:-1].lower(), []).append(stem)
         return None
 
     def _curie_clash(self) -> tuple[str, str, str] | None:
         """``MONDO:1`` may stand for ``…/MONDO_1`` and for ``…/mondo/1``: two IRIs that share a CURIE, and the CURIE."""
+        one_spelling = len(self._stems) == len(self._known_stems)
         for name, iri in self._names.items():
             for stem, local in _splits(name):
+                if one_spelling and local not in self._names:
+                    continue  # nothing else can be meant
                 for other in self._denoted(stem[:-1], local):
                     if other != iri:
                         return iri, other, f"{stem[:-1]}:{local}"
@@ -109,11 +119,16 @@ def _last_tail(iri: str) -> str:
     return iri[at + 1 :] if at >= 0 else ""
 
 
-def _splits(name: str) -> Iterator[tuple[str, str]]:
+def _splits(name: str) -> Sequence[tuple[str, str]]:
     """The ways to read a local name as a prefix with its joint (``_`` or ``:``) and the rest."""
-    for at, letter in enumerate(name[: _LONGEST_PREFIX + 1]):
-        if letter in "_:" and 0 < at < len(name) - 1:
-            yield name[: at + 1], name[at + 1 :]
+    underscore, colon = name.find("_"), name.find(":")
+    if underscore < 0 and colon < 0:
+        return ()
+    first = max(underscore, colon) if underscore < 0 or colon < 0 else min(underscore, colon)
+    if 0 < first < _LONGEST_PREFIX and name.find("_", first + 1) < 0 and name.find(":", first + 1) < 0:
+        return ((name[: first + 1], name[first + 1 :]),) if first < len(name) - 1 else ()
+    ends = (match.end() for match in _JOINT.finditer(name, 1, _LONGEST_PREFIX + 1))
+    return [(name[:end], name[end:]) for end in ends if end < len(name)]
 
 
 def _segments(iri: str) -> set[str]:

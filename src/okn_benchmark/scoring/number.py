@@ -6,11 +6,12 @@ exponent, and hashes of chosen strings cannot be made to collide.
 """
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN, Context, Decimal
 from functools import cache
 from itertools import pairwise
+from operator import itemgetter
 from typing import Final
 
 from okn_benchmark.scoring.settings import MOST_DIGITS, Guard, Settings, shown
@@ -56,13 +57,9 @@ def is_integral(number: str) -> bool:
 
 
 def rounded(number: str, digits: int) -> str:
-    """The canonical number at so many significant digits, ties to even."""
-    if number.find("e") - number.startswith("-") <= digits:
-        return number
-    negative, kept, exponent = _context(digits).create_decimal(number).as_tuple()
-    spelled = "".join(map(str, kept))
-    significant = spelled.rstrip("0")
-    return f"{'-' if negative else ''}{significant}e{int(exponent) + len(spelled) - len(significant)}"
+    """One spelling for all numbers that are the same at so many significant digits, ties to even."""
+    context = _context(digits)
+    return str(context.create_decimal(number).normalize(context))
 
 
 @cache
@@ -119,12 +116,12 @@ class NumberRule:
         return keys
 
     def _read_fractions(self, column: str, fractions: set[str], every: set[str]) -> None:
-        tight = _first_tight_pair(every, self._tolerance)
+        ordered, floats = _by_value(every)
+        tight = _first_tight_pair(ordered, self._tolerance)
         if tight is None:
             self._steps = sorted((ARITHMETIC.create_decimal(number), number) for number in fractions)
             return
-        ordered = _by_value(every)
-        self._digits = _separating_digits(ordered, self._digits)
+        self._digits = _separating_digits(ordered, floats, self._digits)
         low, high = (shown(_readable(number)) for number in tight)
         self.guard = Guard(
             guard="snapping",
@@ -165,26 +162,23 @@ def _nearest(steps: Sequence[tuple[Decimal, str]], value: Decimal) -> str | None
     return around[0][1] if below < above else around[1][1]
 
 
-def _by_value(numbers: Iterable[str]) -> list[str]:
-    """Sorted by value; by float where that is safe, which is several times faster."""
-    listed = sorted(numbers)
-    floats = [float(number) for number in listed]
-    safe = all(
-        value not in (0.0, float("inf"), float("-inf")) or number == "0"
-        for value, number in zip(floats, listed, strict=True)
-    )
-    if safe and len(set(floats)) == len(listed):
-        return [number for _, number in sorted(zip(floats, listed, strict=True))]
-    return sorted(listed, key=Decimal)
+def _by_value(numbers: Iterable[str]) -> tuple[list[str], list[float] | None]:
+    """Sorted by value, with their floats; those are None where two share one, or one is out of a float's range."""
+    floats = {number: float(number) for number in numbers}
+    values = set(floats.values())
+    zero = floats.get("0") == 0.0
+    if len(values) < len(floats) or float("inf") in values or -float("inf") in values or (0.0 in values and not zero):
+        return sorted(floats, key=Decimal), None
+    ordered = sorted(floats, key=floats.__getitem__)
+    return ordered, [floats[number] for number in ordered]
 
 
-def _first_tight_pair(numbers: set[str], tolerance: Decimal) -> tuple[str, str] | None:
+def _first_tight_pair(ordered: Sequence[str], tolerance: Decimal) -> tuple[str, str] | None:
     """Two neighbours closer than twice the tolerance, at least one of them not whole.
 
     Neighbours are enough: what lies between two numbers is nearer to both.
     """
     reach = ARITHMETIC.multiply(Decimal(2), tolerance)
-    ordered = _by_value(numbers)
     for low, high in pairwise(ordered):
         if is_integral(low) and is_integral(high):
             continue
@@ -194,13 +188,27 @@ def _first_tight_pair(numbers: set[str], tolerance: Decimal) -> tuple[str, str] 
     return None
 
 
-def _separating_digits(ordered: Sequence[str], at_least: int) -> int:
-    """The fewest digits, from ``at_least`` to 17, at which no two neighbours round to the same."""
+def _separating_digits(ordered: Sequence[str], floats: Sequence[float] | None, at_least: int) -> int:
+    """The fewest digits, from ``at_least`` to 17, at which no two neighbours round to the same.
+
+    Numbers further apart than one unit of the last digit cannot, so few pairs are looked at, the closest first.
+    """
+    gaps = [0.0] * (len(ordered) - 1)
+    if floats is not None:
+        gaps = [(high - low) / max(abs(low), abs(high)) for low, high in pairwise(floats)]
+    pairs = sorted(
+        (gap, low, high) for gap, (low, high) in zip(gaps, pairwise(ordered), strict=True) if gap <= _unit(at_least)
+    )
     for digits in range(at_least, MOST_DIGITS):
-        shortened = [rounded(number, digits) for number in ordered]
-        if all(a != b for a, b in pairwise(shortened)):
+        close = pairs[: bisect_right(pairs, _unit(digits), key=itemgetter(0))]
+        if all(rounded(low, digits) != rounded(high, digits) for _, low, high in close):
             return digits
     return MOST_DIGITS
+
+
+def _unit(digits: int) -> float:
+    """Relative to a number, the most that one unit of its last digit can be, and a little more for the floats' sake."""
+    return 1.01 * 10.0 ** (1 - digits)
 
 
 def _readable(number: str) -> str:

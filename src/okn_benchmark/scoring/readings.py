@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from okn_benchmark.scoring.cells import NOTHING, Column
-from okn_benchmark.scoring.rows import is_ordered, overlap
+from okn_benchmark.scoring.rows import overlap
 
 _SAMPLE: Final = 16
 _PIECE: Final = 64
@@ -33,20 +33,14 @@ class Readings:
         """The whole answer under one assignment."""
         return [self.codes(want, have) for want, have in enumerate(order)]
 
-    def ordered(self, order: Order) -> bool:
-        """Whether the rows match in sequence."""
-        return is_ordered(self.key, self.under(order))
-
     def overlap(self, order: Order) -> int:
         """How many rows match."""
         return overlap(self.key, self.under(order))
 
     def promise(self, want: int, have: int) -> int:
         """How many of a few texts of the column the key column knows."""
-        found = self._codes.get((want, have))
         texts = self.columns[have]
-        step = max(1, len(texts) // _SAMPLE)
-        codes = self.key[want].read(texts[::step]) if found is None else found[::step]
+        codes = self.key[want].read(texts[:: max(1, len(texts) // _SAMPLE)])
         return len(codes) - codes.count(NOTHING)
 
     def known(self, want: int, have: int, at_least: int) -> list[int] | None:
