@@ -20,7 +20,7 @@ from okn_benchmark.stats.paired import (
     smallest_significant,
     stratified,
 )
-from okn_benchmark.stats.power import ALPHA, Detectable, detectable
+from okn_benchmark.stats.power import ALPHA, STUDIES, Detectable, detectable
 
 Kind: TypeAlias = Literal["tools", "hint", "ablation", "arm", "crossing", "asked"]
 BLOCKED_GAP: Final = 0.10
@@ -221,7 +221,9 @@ def _mcnemar_pair(test: Test) -> tuple[Test, Test]:
 
 def _detectable(pairs: Mapping[str, tuple[QuestionRow, QuestionRow]]) -> Detectable:
     repeats = Counter(len(b.exact) for _, b in pairs.values()).most_common(1)[0][0]
-    return detectable(tuple(sorted(_mean(b.exact) for _, b in pairs.values())), repeats)
+    # Fewer simulated studies where each is large: a report is read, not waited for.
+    studies = max(80, min(STUDIES, 40_000 // len(pairs)))
+    return detectable(tuple(sorted(_mean(b.exact) for _, b in pairs.values())), repeats, studies=studies)
 
 
 def _bound(rows: tuple[Rows, Rows], dropped: Mapping[str, str], *, left_as: int) -> float | None:

@@ -159,12 +159,8 @@ def _differences(view: ReportView) -> Iterator[str]:
     for place, contrast in enumerate(view.contrasts, 1):
         lines = prose.contrast_notes(contrast)
         if lines:
-            yield f"{place}. {text(contrast.title)} ({_status(view, contrast)})"
+            yield f"{place}. {text(contrast.title)} ({prose.status(view, contrast)})"
             yield from (f"   - {text(line)}" for line in lines)
-
-
-def _status(view: ReportView, contrast: Contrast) -> str:
-    return "declared beforehand" if contrast.kind in view.declared.kinds else "exploratory"
 
 
 def _contrast(place: int, contrast: Contrast) -> list[str]:
@@ -253,6 +249,8 @@ def _notes(view: ReportView) -> Iterator[str]:
     lines = [f"- {code(name)}: {text(sentence)}" for name, sentence in cautions(view)]
     lines += [f"- {text(problem)}" for problem in view.problems]
     lines += [f"- declared beforehand: {text(line)}" for line in view.declared.hypotheses]
+    if view.declared.primary:
+        lines.append(f"- primary measure, declared beforehand: {text(view.declared.primary)}")
     if view.declared.stop_rule:
         lines.append(f"- stop rule, declared beforehand: {text(view.declared.stop_rule)}")
     if lines:

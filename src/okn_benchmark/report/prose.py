@@ -227,6 +227,11 @@ def equivalence_words(contrast: Contrast) -> str:
     return f"{verdict} within the declared ±{margin}: two one-sided tests p = {p_value(p)} over {n}"
 
 
+def status(view: ReportView, contrast: Contrast) -> str:
+    """Whether the root's declaration names this kind of comparison."""
+    return "declared beforehand" if contrast.kind in view.declared.kinds else "exploratory"
+
+
 def verdict_words(contrast: Contrast) -> str:
     """In one phrase: what a reader may conclude, no more."""
     if contrast.withheld:

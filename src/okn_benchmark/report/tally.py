@@ -277,7 +277,7 @@ def _bound(rows: Sequence[QuestionRow], blocked_as: int) -> float | None:
 
 def _passes(live: Sequence[QuestionRow]) -> tuple[PassK, ...]:
     deepest = max((len(row.measured) for row in live), default=0)
-    return tuple(_pass_k(live, k) for k in range(1, deepest + 1)) if deepest > 1 else ()
+    return tuple(_pass_k(live, k) for k in range(2, deepest + 1))
 
 
 def _pass_k(live: Sequence[QuestionRow], k: int) -> PassK:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from okn_benchmark import __version__
 from okn_benchmark.jsonio import JsonObject
 from okn_benchmark.report.about import About, Excluded, about
 from okn_benchmark.report.choose import Study, contrasts
@@ -121,6 +122,7 @@ def view_json(view: ReportView) -> JsonObject:
             # The attempts stand in their own files and in summary.csv.
             del row["measured"], row["attempts"]
     statistics = {
+        "version": __version__,
         "confidence": CONFIDENCE,
         "seed": SEED,
         "sign_flip_draws": DRAWS,

@@ -11,18 +11,20 @@ from okn_benchmark.stats.paired import SEED
 from okn_benchmark.stats.quantiles import normal_cdf, normal_quantile
 
 RESAMPLES = 1_999
+FEWEST = 5
 
 
 def bca_mean(
     values: Sequence[float], *, resamples: int = RESAMPLES, seed: int = SEED, confidence: float = CONFIDENCE
 ) -> Interval | None:
-    """The bias-corrected and accelerated interval of a mean; None without spread or with fewer than three values.
+    """The bias-corrected and accelerated interval of a mean; None without spread or with fewer than five values.
 
     At the edge of a scale resamples look alike and the interval is far too narrow: callers use Wilson there.
     """
     n = len(values)
-    if n < 3 or max(values) - min(values) < 1e-12:
+    if n < FEWEST or max(values) - min(values) < 1e-12:
         return None
+    values = sorted(values)  # the interval must not depend on the order of the questions
     source = random.Random(seed)  # noqa: S311 -- a reproducible resampling, not a secret
     means = sorted(math.fsum(source.choices(values, k=n)) / n for _ in range(resamples))
     mean = fmean(values)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import product
 from statistics import fmean, stdev
 
-from okn_benchmark.stats.quantiles import chi_square_1_tail, t_two_sided
+from okn_benchmark.stats.quantiles import chi_square_1_tail, normal_two_sided, t_two_sided
 
 EXACT_LIMIT = 12
 DRAWS = 9_999
@@ -94,6 +94,12 @@ def sign_flip_whole(differences: Sequence[int]) -> float:
         extreme += packed >> (subset * width) & mask
     both = 2 * extreme if total else 1 << len(sizes)
     return min(1.0, both / (1 << len(sizes)))
+
+
+def sign_flip_limit(differences: Sequence[float]) -> float:
+    """What the sign-flip p tends to with many differences: their sum is normal under random signs."""
+    size = math.sqrt(math.fsum(d * d for d in differences))
+    return normal_two_sided(math.fsum(differences) / size) if size else 1.0
 
 
 def mcnemar(better: int, worse: int, same: int = 0, *, mid_p: bool = False) -> Test:

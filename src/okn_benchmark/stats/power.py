@@ -9,12 +9,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from okn_benchmark.stats.paired import SEED, sign_flip_whole
+from okn_benchmark.stats.paired import SEED, sign_flip_limit, sign_flip_whole
 from okn_benchmark.stats.quantiles import normal_quantile
 
 POWER = 0.80
 ALPHA = 0.05
 STUDIES = 200
+EXACT_QUESTIONS = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +68,9 @@ def detectable(
 
 def _study(rates: Sequence[float], others: Sequence[float], repeats: int, rng: random.Random) -> float:
     both = zip(rates, others, strict=True)
-    return sign_flip_whole([_right(other, repeats, rng) - _right(rate, repeats, rng) for rate, other in both])
+    gaps = [_right(other, repeats, rng) - _right(rate, repeats, rng) for rate, other in both]
+    # The exact count grows with the square of the questions, and its limit is reached long before.
+    return sign_flip_whole(gaps) if len(gaps) <= EXACT_QUESTIONS else sign_flip_limit(gaps)
 
 
 def _right(rate: float, repeats: int, rng: random.Random) -> int:

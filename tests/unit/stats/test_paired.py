@@ -16,6 +16,7 @@ from okn_benchmark.stats.paired import (
     mcnemar,
     paired_t,
     sign_flip,
+    sign_flip_limit,
     sign_flip_whole,
     smallest_significant,
     stratified,
@@ -97,6 +98,15 @@ def test_whole_numbered_flips_agree_with_enumeration_whatever_the_signs() -> Non
     for _ in range(60):
         values = [rng.randint(-4, 4) for _ in range(rng.randint(0, 10))]
         assert sign_flip_whole(values) == pytest.approx(sign_flip(values).p)
+
+
+def test_with_many_differences_the_exact_p_is_near_its_limit() -> None:
+    rng = random.Random(6)
+    for drift in (0.0, 0.2, 0.5, 0.7):
+        values = [rng.choice([-2, -1, 0, 1, 2]) + (rng.random() < drift) for _ in range(80)]
+        exact = sign_flip_whole(values)
+        assert sign_flip_limit(values) == pytest.approx(exact, abs=0.06 if exact > 0.1 else 0.015)
+    assert sign_flip_limit([0, 0]) == 1.0
 
 
 def test_no_difference_anywhere_is_p_one() -> None:

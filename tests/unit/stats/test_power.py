@@ -55,7 +55,8 @@ def test_bca_is_scipys() -> None:
     assert (found.low, found.high) == pytest.approx((want.low, want.high), abs=0.03)
     assert found == bca_mean(values)
     assert bca_mean([1.0] * 12) is None
-    assert bca_mean([0.0, 1.0]) is None
+    assert bca_mean([0.0, 1.0, 0.5, 0.5]) is None
+    assert bca_mean(values[::-1]) == found
 
 
 def test_the_smallest_difference_shrinks_with_more_questions() -> None:
