@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from statistics import geometric_mean
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
 
 from okn_benchmark.report.plots import MEASURES, question_means
@@ -44,10 +46,11 @@ def _figures(view: ReportView) -> Iterator[tuple[str, Callable[[], "Figure"]]]:
 def _canvas(rows: int, axis: str) -> tuple["Figure", Any]:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(8, 0.9 + 0.42 * rows), layout="constrained")
+    figure = Figure(figsize=(9, 1.0 + 0.5 * rows), layout="constrained")
     axes = figure.add_subplot()
     axes.set_ylim(rows - 0.5, -0.5)
-    axes.set_xlabel(axis)
+    # Below the whole figure: the axis alone is too narrow for a sentence.
+    figure.supxlabel(axis, fontsize="medium", color=INK)
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x", color="#e4e7ea", linewidth=0.8)
@@ -57,7 +60,8 @@ def _canvas(rows: int, axis: str) -> tuple["Figure", Any]:
 
 def _label(axes: Any, names: list[str]) -> None:
     # A dollar sign would start a formula.
-    axes.set_yticks(range(len(names)), [one_line(name, _LABEL).replace("$", r"\$") for name in names])
+    shown = ["\n".join(wrap(one_line(name, 160), _LABEL)).replace("$", r"\$") for name in names]
+    axes.set_yticks(range(len(names)), shown)
 
 
 def _point(axes: Any, place: int, value: float, low: float | None, high: float | None) -> None:
@@ -92,12 +96,18 @@ def _forest(view: ReportView) -> "Figure":
 
 
 def _strips(view: ReportView, measure: str, axis: str) -> "Figure":
+    from matplotlib.ticker import LogFormatter
+
     names = [row.about.name for row in view.conditions]
-    figure, axes = _canvas(len(names), f"{axis}, one dot per question, logarithmic")
+    figure, axes = _canvas(len(names), f"{axis}: a dot per question, a bar at their geometric mean; logarithmic")
     axes.set_xscale("log")
     for place, name in enumerate(names):
         values = sorted(question_means(view, name, measure))
         axes.plot(values, [place] * len(values), "o", color=SOFT, alpha=0.6, markersize=5)
+        if values:
+            axes.plot([geometric_mean(values)], [place], "|", color=ACCENT, markersize=18, markeredgewidth=2.5)
+    for axis_ticks in (axes.xaxis.set_major_formatter, axes.xaxis.set_minor_formatter):
+        axis_ticks(LogFormatter(labelOnlyBase=False, minor_thresholds=(2, 0.5)))
     _label(axes, [f"{name} (n = {len(question_means(view, name, measure))})" for name in names])
     return figure
 
