@@ -31,6 +31,14 @@ class ProxyLaunch:
     strict_upstream_errors: bool = False
     result_limit: int | None = None
     arm: Path | None = None
+    keep_payloads: bool = False
+    """Whether results an arm is about are kept whole, before and after."""
+    record: Path | None = None
+    """A folder to which every reply of the server is recorded."""
+    replay: Path | None = None
+    """A folder whose recorded replies stand in for the server."""
+    then_live: bool = False
+    """Whether the server itself is asked, and recorded, for what ``replay`` does not hold."""
 
     def arguments(self) -> list[str]:
         """The command line after the module name."""
@@ -41,12 +49,20 @@ class ProxyLaunch:
             ("--log", self.log_dir),
             ("--result-limit", self.result_limit),
             ("--arm", self.arm),
+            ("--record", self.record),
+            ("--replay", self.replay),
         ):
             if value is not None:
                 out += [flag, str(value)]
         for tool in self.withheld:
             out += ["--without-tool", tool]
-        return [*out, "--strict-upstream-errors"] if self.strict_upstream_errors else out
+        for flag, on in (
+            ("--strict-upstream-errors", self.strict_upstream_errors),
+            ("--keep-payloads", self.keep_payloads),
+            ("--then-live", self.then_live),
+        ):
+            out += [flag] if on else []
+        return out
 
     def to_argv(self) -> list[str]:
         """The whole command. ``-P`` keeps the current folder, the agent's scratch, off ``sys.path``."""
@@ -69,6 +85,14 @@ def parser() -> argparse.ArgumentParser:
         "--result-limit", type=int, metavar="CHARS", help="ask the host for whole results up to this size"
     )
     made.add_argument("--arm", type=Path, help="TOML file of interventions")
+    made.add_argument(
+        "--keep-payloads", action="store_true", help="keep results an arm is about, before and after, beside the log"
+    )
+    made.add_argument("--record", type=Path, metavar="DIR", help="record every reply of the server here")
+    made.add_argument("--replay", type=Path, metavar="DIR", help="answer from replies recorded here, without a server")
+    made.add_argument(
+        "--then-live", action="store_true", help="with --replay: ask the server for what was not recorded"
+    )
     return made
 
 
@@ -85,4 +109,8 @@ def parse_arguments(argv: Sequence[str]) -> ProxyLaunch:
         strict_upstream_errors=got.strict_upstream_errors,
         result_limit=got.result_limit,
         arm=got.arm,
+        keep_payloads=got.keep_payloads,
+        record=got.record,
+        replay=got.replay,
+        then_live=got.then_live,
     )

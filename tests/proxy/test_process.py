@@ -235,7 +235,7 @@ def test_kinds_of_stdin(kind: str, tmp_path: Path) -> None:
         (["--profile", "nowhere.toml"], 2, "cannot be read"),
         ([], 2, "needs --profile"),
         (["--profile", "toy.toml", "--without-tool", "submit_csv"], 2, "cannot be withheld"),
-        (["--profile", "toy.toml", "--arm", "x.toml"], 2, "--arm"),
+        (["--profile", "toy.toml", "--arm", "x.toml"], 2, "arm file x.toml cannot be read"),
         (["--profile", "toy.toml", "--timeout", "0"], 2, "above zero"),
         (["--level", "sparql-only", "--without-tool", "x"], 2, "no meaning"),
         (["--nonsense"], 2, "unrecognized"),

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from okn_benchmark.proxy import words
+from okn_benchmark.proxy.policy import Reply
 from okn_benchmark.proxy.schema_check import mismatch
 
 _SLICE: Final = 1 << 20
@@ -25,6 +26,17 @@ def facts_of(result: Mapping[str, Any], output_schema: Any = None) -> dict[str, 
         facts["result_type"] = result["resultType"]
     if "structuredContent" in result and (found := mismatch(output_schema, result["structuredContent"])):
         facts["schema_mismatch"] = found
+    return facts
+
+
+def entry_of(result: Mapping[str, Any], reply: Reply, output_schema: Any = None) -> dict[str, Any]:
+    """The same with what was done to the answer: size and digest are of what the agent was given."""
+    facts = facts_of(result, output_schema)
+    facts |= {"soft_error": reply.soft_error, "interventions": reply.interventions}
+    if reply.steps:
+        came = {"response_chars": facts["response_chars"], "sha256": facts["sha256"]}
+        chars, sha256 = measure(reply.result)
+        facts |= {"response_chars": chars, "sha256": sha256, "came": came, "steps": list(reply.steps)}
     return facts
 
 

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from okn_benchmark.errors import InputError
 from okn_benchmark.jsonrpc import MESSAGE_BOUND
@@ -13,6 +14,10 @@ from okn_benchmark.proxy.outstanding import START_TIMEOUT_S
 from okn_benchmark.proxy.policy import SUBMIT, Policy
 from okn_benchmark.proxy.wire import Wire
 
+if TYPE_CHECKING:
+    from okn_benchmark.interventions.arm import Arm
+    from okn_benchmark.proxy.treatment import Treatment
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
@@ -21,6 +26,7 @@ class Plan:
     launch: ProxyLaunch
     profile: Profile | None
     policy: Policy
+    arm: "Arm | None" = None
     start_timeout_s: float = START_TIMEOUT_S
     message_bound: int = MESSAGE_BOUND
 
@@ -35,17 +41,39 @@ def planned(launch: ProxyLaunch, profile: Profile | None) -> Plan:
         raise InputError("--timeout and --result-limit must be above zero.")
     if SUBMIT in launch.withheld:
         raise InputError(f"{SUBMIT} cannot be withheld: an episode without it has nowhere to put its answer.")
-    if launch.arm is not None:
-        raise InputError("--arm is not supported by this version.", hint="Leave it out.")
+    _check_tape(launch)
     if launch.level == "sparql-only":
-        if launch.withheld:
-            raise InputError("--without-tool has no meaning with sparql-only, which has no server to take tools from.")
+        if launch.withheld or launch.arm or launch.record or launch.replay:
+            raise InputError(
+                "--without-tool, --arm, --record and --replay have no meaning with sparql-only, which has no server."
+            )
     elif profile is None:
         raise InputError("all-tools needs --profile.", hint="Examples are in profiles/.")
+    arm, treatment = _armed(launch)
     policy = Policy(
-        withheld=frozenset(launch.withheld), strict=launch.strict_upstream_errors, result_limit=launch.result_limit
+        withheld=frozenset({*launch.withheld, *(arm.without_tools if arm else ())}),
+        strict=launch.strict_upstream_errors,
+        result_limit=launch.result_limit,
+        arm=treatment,
     )
-    return Plan(launch=launch, profile=profile, policy=policy)
+    return Plan(launch=launch, profile=profile, policy=policy, arm=arm)
+
+
+def _check_tape(launch: ProxyLaunch) -> None:
+    if launch.record and launch.replay:
+        raise InputError("--record asks the server and --replay does not.", hint="--replay DIR --then-live does both.")
+    if launch.then_live and not launch.replay:
+        raise InputError("--then-live says what happens to calls that --replay DIR does not hold; give both.")
+
+
+def _armed(launch: ProxyLaunch) -> "tuple[Arm | None, Treatment | None]":
+    if launch.arm is None:
+        return None, None
+    from okn_benchmark.interventions.arm_file import load_arm
+    from okn_benchmark.proxy.treatment import Treatment
+
+    arm = load_arm(launch.arm)
+    return arm, Treatment(arm)
 
 
 def redaction(plan: Plan) -> Callable[[str], str]:
@@ -55,20 +83,36 @@ def redaction(plan: Plan) -> Callable[[str], str]:
 
 def connect(plan: Plan, outlet: Outlet) -> Wire:
     """The wire for this plan; a child process is started at once, everything else on demand."""
-    launch, profile = plan.launch, plan.profile
+    launch = plan.launch
     # Each level loads what it needs and nothing else: the start is part of every measurement.
     if launch.level == "sparql-only":
         from okn_benchmark.proxy.local_wire import LocalWire
         from okn_benchmark.proxy.sparql_only import SparqlOnly
 
         return LocalWire(SparqlOnly(_endpoint(launch), timeout_s=launch.call_timeout_s))
+    if launch.record or launch.replay:
+        from okn_benchmark.proxy.tape_wire import taped
+
+        wire: Wire = taped(launch, redaction(plan), lambda: _server(plan, outlet))
+    else:
+        wire = _server(plan, outlet)
+    if plan.arm is not None and (plan.arm.faults or plan.arm.latency):
+        from okn_benchmark.proxy.alarm import Alarm
+        from okn_benchmark.proxy.chance_wire import ChanceWire
+
+        return ChanceWire(wire, plan.arm, "" if launch.log_dir is None else launch.log_dir.name, Alarm().after)
+    return wire
+
+
+def _server(plan: Plan, outlet: Outlet) -> Wire:
+    """The server of the profile."""
+    profile = plan.profile
     assert profile is not None
     if isinstance(profile.upstream, HttpUpstream):
         from okn_benchmark.proxy.http_wire import HttpWire
 
-        return HttpWire(
-            profile.upstream, timeout_s=launch.call_timeout_s, crowded=lambda: outlet.crowded, bound=plan.message_bound
-        )
+        seconds = plan.launch.call_timeout_s
+        return HttpWire(profile.upstream, timeout_s=seconds, crowded=lambda: outlet.crowded, bound=plan.message_bound)
     from okn_benchmark.proxy.stdio_wire import StdioWire
 
     return StdioWire(

@@ -45,8 +45,8 @@ class Arm(Protocol):
     def definition(self, tool: Message) -> tuple[Message, tuple[str, ...]]:
         """One tool definition as the agent shall read it."""
 
-    def result(self, tool: str, result: Message) -> tuple[Message, tuple[str, ...]]:
-        """One result as the agent shall read it."""
+    def result(self, tool: str, result: Message) -> tuple[Message, tuple[str, ...], tuple[Message, ...]]:
+        """One result as the agent shall read it, and what each step did to it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +82,8 @@ class Reply:
     changed: bool
     soft_error: str | None
     interventions: tuple[str, ...] = ()
+    steps: tuple[Message, ...] = ()
+    """For each rule of the arm on this tool: digests before and after, and what a second reading found."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,12 +152,13 @@ class Policy:
         soft = soft_error(result)
         changed = False
         applied: tuple[str, ...] = ()
+        steps: tuple[Message, ...] = ()
         if self.arm is not None:
-            new, applied = self.arm.result(tool, result)
+            new, applied, steps = self.arm.result(tool, result)
             result, changed = new, bool(applied)
         if soft is not None and self.strict:
             result, changed = {**result, "isError": True}, True
-        return Reply(result=result, changed=changed, soft_error=soft, interventions=applied)
+        return Reply(result=result, changed=changed, soft_error=soft, interventions=applied, steps=steps)
 
     def _definition(self, tool: Message) -> tuple[Message, tuple[str, ...]]:
         if self.arm is None:

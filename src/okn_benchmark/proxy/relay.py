@@ -32,9 +32,9 @@ from okn_benchmark.jsonrpc import (
 from okn_benchmark.proxy import words
 from okn_benchmark.proxy.calllog import CallLog
 from okn_benchmark.proxy.health import Breaker
-from okn_benchmark.proxy.measure import facts_of
+from okn_benchmark.proxy.measure import entry_of
 from okn_benchmark.proxy.outstanding import Outstanding, Pending
-from okn_benchmark.proxy.policy import SUBMIT, Policy
+from okn_benchmark.proxy.policy import SUBMIT, Policy, Reply
 from okn_benchmark.proxy.session import Session
 from okn_benchmark.proxy.sparqlish import holds_query
 from okn_benchmark.proxy.submit import Receipt, Submissions
@@ -60,6 +60,7 @@ class Relay:
     log: CallLog
     outstanding: Outstanding
     finish: Callable[[int, str], None]
+    keep: Callable[[int | None, Message, Reply], None] = lambda _seq, _came, _reply: None
     clock: Callable[[], float] = time.perf_counter
     session: Session = field(default_factory=Session)
     _submitting: set[str] = field(default_factory=set)
@@ -250,8 +251,8 @@ class Relay:
         reply = self.policy.reply(pending.tool, result)
         if looked:
             self.out(encode({**message, "result": reply.result}) if reply.changed else raw)
-        facts = facts_of(result, self.session.schemas.get(pending.tool))
-        facts |= {"soft_error": reply.soft_error, "interventions": reply.interventions}
+        self.keep(pending.seq, result, reply)
+        facts = entry_of(result, reply, self.session.schemas.get(pending.tool))
         self.log.event("reply", seq=pending.seq, elapsed_s=elapsed_s, **facts)
 
     def _failed(self, event: Failed) -> None:

@@ -5,11 +5,12 @@ import signal
 import threading
 import traceback
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Any, Final
 
 from okn_benchmark.jsonrpc import (
     CONNECTION_CLOSED,
     INTERNAL_ERROR,
+    Message,
     Oversize,
     decode,
     encode,
@@ -21,6 +22,7 @@ from okn_benchmark.proxy.calllog import CallLog
 from okn_benchmark.proxy.front import Incoming, Inlet, Outlet
 from okn_benchmark.proxy.outstanding import Limits, Outstanding
 from okn_benchmark.proxy.plan import Plan, redaction
+from okn_benchmark.proxy.policy import Reply
 from okn_benchmark.proxy.relay import Relay
 from okn_benchmark.proxy.submit import Submissions
 from okn_benchmark.proxy.wire import Arrived, Event, Wire
@@ -48,6 +50,7 @@ def serve(plan: Plan, wire: Wire, outlet: Outlet, fd_in: int = 0, *, signals: bo
         log=log,
         outstanding=Outstanding(limits=limits, later=Alarm().after),
         finish=end.come,
+        **_keeping(plan),
     )
     door = _Door(relay, end.come)
     if signals:
@@ -142,12 +145,32 @@ def _within(seconds: float, work: Callable[[], None]) -> None:
     worker.join(seconds)
 
 
+def _keeping(plan: Plan) -> dict[str, Any]:
+    """What keeps both sides of a changed result, where that was asked for."""
+    launch = plan.launch
+    if not launch.keep_payloads or launch.log_dir is None or plan.arm is None:
+        return {}
+    from okn_benchmark.proxy.treatment import Payloads
+
+    payloads = Payloads(launch.log_dir, redaction(plan))
+
+    def keep(seq: int | None, came: Message, reply: Reply) -> None:
+        if reply.steps:
+            payloads.keep(seq, came, reply.result)
+
+    return {"keep": keep}
+
+
 def _settings(plan: Plan) -> Mapping[str, object]:
     launch = plan.launch
+    armed = {} if plan.arm is None else {"arm": {"name": plan.arm.name, "digest": plan.arm.digest()}}
+    tape = "record" if launch.record else "replay-then-live" if launch.then_live else "replay"
     return {
+        **armed,
+        **({"tape": tape} if launch.record or launch.replay else {}),
         "level": launch.level,
         "server": None if plan.profile is None else plan.profile.name,
-        "withheld": sorted(launch.withheld),
+        "withheld": sorted(plan.policy.withheld),
         "strict_upstream_errors": launch.strict_upstream_errors,
         "result_limit": launch.result_limit,
         "call_timeout_s": launch.call_timeout_s,
