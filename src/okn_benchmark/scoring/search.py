@@ -137,7 +137,7 @@ class Search:
         return sorted(ranked, key=len)
 
     def _promise(self, pair: Pair) -> int:
-        """In place of the total, where that means reading a large answer often: never too small, more where likelier."""
+        """In place of the total, where that means much reading: never too small, and more where it is likelier."""
         return self.goal + self.readings.promise(*pair)
 
     def _extend(self, chosen: tuple[Pair, ...], state: _State, bound: int) -> None:
