@@ -22,9 +22,12 @@ class Opened:
     dialogs: list[str] = field(default_factory=list)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def chromium() -> Iterator[Browser]:
-    """Debian's Chromium, or whatever ``$OKN_BENCHMARK_CHROMIUM`` names."""
+    """Debian's Chromium, or whatever ``$OKN_BENCHMARK_CHROMIUM`` names.
+
+    Closed with the last test of this folder: the driver keeps an event loop in the thread, and others need their own.
+    """
     found = os.environ.get("OKN_BENCHMARK_CHROMIUM") or shutil.which("chromium")
     if not found:
         pytest.skip("no chromium: set OKN_BENCHMARK_CHROMIUM or put chromium on PATH")
