@@ -8,6 +8,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
@@ -71,7 +72,12 @@ class ProxyLaunch:
 
 def parser() -> argparse.ArgumentParser:
     """The proxy's own command line; argparse, since this process imports as little as it can."""
-    made = argparse.ArgumentParser(prog="okn-benchmark proxy", description="A filtering MCP proxy on stdin and stdout.")
+    made = argparse.ArgumentParser(
+        prog="okn-benchmark proxy",
+        description="A filtering MCP proxy on stdin and stdout.",
+        # With a width given, argparse need not ask for the terminal's and load four compression libraries for it.
+        formatter_class=partial(argparse.HelpFormatter, width=100),
+    )
     made.add_argument("--level", choices=LEVELS, default="all-tools", help="what the agent may see")
     made.add_argument("--profile", type=Path, help="TOML file naming the server to re-export")
     made.add_argument("--endpoint", help="SPARQL endpoint behind sparql-only")

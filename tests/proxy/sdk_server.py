@@ -80,7 +80,7 @@ if KIND == "stdio":
 else:
     import uvicorn
 
-    listening = socket.socket()
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.bind(("127.0.0.1", 0))
     listening.listen(16)
     # The old one mounts a folder: without the slash it answers with a redirect, which a client has to follow.

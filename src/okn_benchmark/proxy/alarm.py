@@ -4,18 +4,22 @@ import heapq
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Final
 
 _PRUNE_AT: Final = 1024
 
 
-@dataclass(order=True, slots=True)
 class Timer:
     """Something that will happen unless it is cancelled."""
 
-    when: float
-    call: Callable[[], None] | None = field(compare=False)
+    __slots__ = ("call", "when")
+
+    def __init__(self, when: float, call: Callable[[], None]) -> None:
+        self.when = when
+        self.call: Callable[[], None] | None = call
+
+    def __lt__(self, other: "Timer") -> bool:
+        return self.when < other.when
 
     def cancel(self) -> None:
         """Call it off; what it would have called is let go."""

@@ -4,8 +4,11 @@ Reading is done in a thread, since stdin may be a pipe, a file or the null devic
 three. Writing never blocks whoever writes: what the pipe will surely take goes out at once, the rest through a thread.
 """
 
+import contextlib
+import fcntl
 import os
 import select
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -75,6 +78,7 @@ class Outlet:
         self._poll = select.poll()
         self._poll.register(fd, select.POLLOUT)
         self._thread: threading.Thread | None = None
+        _widen(fd)
 
     def on_broken(self, call: Callable[[], None]) -> None:
         """Have ``call`` called once, from any thread, when nobody reads any more."""
@@ -144,3 +148,10 @@ class Outlet:
                 self._state.notify_all()
             if not already and self._broken is not None:
                 self._broken()
+
+
+def _widen(fd: int) -> None:
+    """A pipe holds 64 KiB unless asked for more, and both sides are woken for each of them."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):  # a file, a socket, a limit of the system
+            fcntl.fcntl(fd, fcntl.F_SETPIPE_SZ, _LARGE_CHUNK)

@@ -45,6 +45,8 @@ _RESUMPTIONS: Final = 2
 _RETRY_MS: Final = 1000
 _LONGEST_RETRY_S: Final = 10.0
 _LASTED_S: Final = 20.0
+_AFTER_ANSWER_S: Final = 0.5
+"""How long a stream may stay open once it has brought the answer."""
 _REDIRECTS: Final = 5
 _ENDING_S: Final = 2.0
 
@@ -246,19 +248,22 @@ class HttpWire:
             self._fail(asked["id"], broke, 200)
 
     async def _read_stream(self, response: httpx2.Response, asked: Message | None) -> Ending:
-        stream, last, wait_ms = EventStream(self._bound), None, _RETRY_MS
+        """Read to the end: a connection whose stream is left before it is over cannot be used again."""
+        stream, last, wait_ms, answered = EventStream(self._bound), None, _RETRY_MS, False
         try:
-            async for chunk in response.aiter_bytes():
-                while self._crowded():
-                    await asyncio.sleep(0.01)
-                for event in stream.feed(chunk):
-                    last = event.id or last
-                    wait_ms = event.retry_ms if event.retry_ms is not None else wait_ms
-                    if event.data and event.event == "message" and self._take(event.data, asked):
-                        return last, wait_ms, None
-        except httpx2.HTTPError as error:
-            return last, wait_ms, f"the reply broke off ({reason_of(error)})"
-        return last, wait_ms, "the reply stream ended before the reply"
+            async with asyncio.timeout(None) as patience:
+                async for chunk in response.aiter_bytes():
+                    while self._crowded():
+                        await asyncio.sleep(0.01)
+                    for event in stream.feed(chunk):
+                        last = event.id or last
+                        wait_ms = event.retry_ms if event.retry_ms is not None else wait_ms
+                        if event.data and event.event == "message" and self._take(event.data, asked) and not answered:
+                            answered = True
+                            patience.reschedule(self._loop.time() + _AFTER_ANSWER_S)
+        except (httpx2.HTTPError, TimeoutError) as error:
+            return last, wait_ms, None if answered else f"the reply broke off ({reason_of(error)})"
+        return last, wait_ms, None if answered else "the reply stream ended before the reply"
 
     def _take(self, data: bytes, asked: Message | None) -> bool:
         """Pass on what one event holds; True when it is the answer to ``asked``."""

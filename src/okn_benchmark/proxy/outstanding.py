@@ -1,7 +1,7 @@
 """Requests that went up and have not come back, kept by id, each with the timer that will end its wait."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, Protocol
 
 from okn_benchmark.jsonrpc import OPENING_METHODS, Message, envelope_of, id_key
@@ -39,13 +39,13 @@ class Pending:
     timer: Timer | None = None
 
 
-@dataclass(slots=True, kw_only=True)
 class Outstanding:
     """The map. ``later`` has something called after some seconds."""
 
-    limits: Limits
-    later: Callable[[float, Callable[[], None]], Timer]
-    _open: dict[str, Pending] = field(default_factory=dict)
+    def __init__(self, *, limits: Limits, later: Callable[[float, Callable[[], None]], Timer]) -> None:
+        self.limits = limits
+        self.later = later
+        self._open: dict[str, Pending] = {}
 
     def __contains__(self, key: str) -> bool:
         return key in self._open

@@ -8,7 +8,6 @@ Nothing here raises for what the other side does.
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from okn_benchmark.jsonrpc import (
@@ -45,7 +44,6 @@ _CODES: Final[Mapping[int | None, int]] = {404: METHOD_NOT_FOUND}
 """What a client of its own would make of an HTTP status: a 404 to an opening request lets a host try the older one."""
 
 
-@dataclass(slots=True, kw_only=True)
 class Relay:
     """One conversation. ``out`` takes lines for the host; ``finish`` is told an exit code and why.
 
@@ -53,26 +51,34 @@ class Relay:
     waits for anything, so neither does anybody who waits for a turn.
     """
 
-    out: Callable[[bytes], None]
-    wire: Wire
-    policy: Policy
-    submissions: Submissions
-    log: CallLog
-    outstanding: Outstanding
-    finish: Callable[[int, str], None]
-    keep: Callable[[int | None, Message, Reply], None] = lambda _seq, _came, _reply: None
-    clock: Callable[[], float] = time.perf_counter
-    session: Session = field(default_factory=Session)
-    _submitting: set[str] = field(default_factory=set)
-    _unwanted: set[str] = field(default_factory=set)
-    _breaker: Breaker = field(default_factory=Breaker)
-    _lost: str | None = None
-    _turn: threading.RLock = field(default_factory=threading.RLock)
-
-    @property
-    def lost(self) -> str | None:
-        """Why the upstream is gone, once it is."""
-        return self._lost
+    def __init__(
+        self,
+        *,
+        out: Callable[[bytes], None],
+        wire: Wire,
+        policy: Policy,
+        submissions: Submissions,
+        log: CallLog,
+        outstanding: Outstanding,
+        finish: Callable[[int, str], None],
+        keep: Callable[[int | None, Message, Reply], None] = lambda _seq, _came, _reply: None,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self.out = out
+        self.wire = wire
+        self.policy = policy
+        self.submissions = submissions
+        self.log = log
+        self.outstanding = outstanding
+        self.finish = finish
+        self.keep = keep
+        self.clock = clock
+        self.session = Session()
+        self._submitting: set[str] = set()
+        self._unwanted: set[str] = set()
+        self._breaker = Breaker()
+        self._lost: str | None = None
+        self._turn = threading.RLock()
 
     @property
     def idle(self) -> bool:

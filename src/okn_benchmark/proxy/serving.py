@@ -3,7 +3,6 @@
 import queue
 import signal
 import threading
-import traceback
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -115,7 +114,7 @@ class _Door:
             try:
                 self._relay.from_host(message, line if whole else encode(message))
             except Exception:  # noqa: BLE001 - the same on the way up: whoever waits is told
-                traceback.print_exc()
+                _print_bug()
                 self._relay.session.count("internal_errors")
                 self._relay.out(encode(failure(message.get("id"), INTERNAL_ERROR, "The proxy failed; see its stderr")))
         self.opened.set()
@@ -133,10 +132,16 @@ def _taken(relay: Relay, event: Event) -> None:
     try:
         relay.from_wire(event)
     except Exception:  # noqa: BLE001 - a bug must not end the conversation: the host gets what came
-        traceback.print_exc()
+        _print_bug()
         relay.session.count("internal_errors")
         if isinstance(event, Arrived):
             relay.out(event.raw)
+
+
+def _print_bug() -> None:
+    import traceback
+
+    traceback.print_exc()
 
 
 def _within(seconds: float, work: Callable[[], None]) -> None:

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from okn_benchmark.jsonrpc import (
@@ -21,20 +20,20 @@ _KINDS: Final = 200
 """Method names come from strangers; past this many the rest are counted together."""
 
 
-@dataclass(slots=True, kw_only=True)
 class Session:
     """Grows as messages pass."""
 
-    started: bool = False
-    """Whether the upstream has given a first result."""
-    could_not_open: str | None = None
-    upstream_has_tools: bool = True
-    schemas: dict[str, Any] = field(default_factory=dict)
-    _tools: list[Message] = field(default_factory=list)
-    _complete: bool = False
-    _listed: set[str] = field(default_factory=set)
-    _asked: dict[str, Message] = field(default_factory=dict)
-    _counts: Counter[str] = field(default_factory=Counter)
+    def __init__(self) -> None:
+        self.started = False
+        """Whether the upstream has given a first result."""
+        self.could_not_open: str | None = None
+        self.upstream_has_tools = True
+        self.schemas: dict[str, Any] = {}
+        self._tools: list[Message] = []
+        self._complete = False
+        self._listed: set[str] = set()
+        self._asked: dict[str, Message] = {}
+        self._counts: Counter[str] = Counter()
 
     @property
     def asked(self) -> bool:

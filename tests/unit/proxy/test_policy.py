@@ -14,8 +14,8 @@ class Loud:
     def definition(self, tool: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
         return {**tool, "description": "LOUD"}, (f"definition {tool['name']}",)
 
-    def result(self, tool: str, result: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
-        return ({**result, "content": []}, ("result",)) if tool == "a" else (result, ())
+    def result(self, tool: str, result: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...], tuple[Any, ...]]:
+        return ({**result, "content": []}, ("result",), ({"step": 1},)) if tool == "a" else (result, (), ())
 
 
 def test_without_an_arm_nothing_changes() -> None:
@@ -40,6 +40,7 @@ def test_an_arm_is_asked_at_its_three_places_and_named() -> None:
     assert page.interventions == ("definition a", "definition b")
     changed, same = policy.reply("a", {"content": [1]}), policy.reply("b", {"content": [1]})
     assert (changed.result, changed.changed, changed.interventions) == ({"content": []}, True, ("result",))
+    assert changed.steps == ({"step": 1},)
     assert (same.result, same.changed) == ({"content": [1]}, False)
 
 
