@@ -105,6 +105,19 @@ def test_tokens_are_summed_and_kept_by_model() -> None:
     assert facts.model_resolved == "claude-opus-5", "the one that answered, not the one that wrote most"
 
 
+def test_the_signature_tells_the_model_and_the_bill_is_kept_beside_it() -> None:
+    asked_for = {"claude-opus-5-5": MODEL_USAGE["claude-opus-5"]}
+    facts = read(INIT, answer("1"), {**RESULT, "modelUsage": asked_for})
+    assert facts.model_resolved == "claude-opus-5"
+    assert list(facts.usage_by_model) == ["claude-opus-5-5"]
+    assert read(INIT, answer("1", model=7), {**RESULT, "modelUsage": asked_for}).model_resolved == "claude-opus-5-5"  # type: ignore[arg-type]
+
+
+def test_where_no_answer_is_left_the_model_that_wrote_most_is_taken() -> None:
+    assert read(RESULT).model_resolved == "claude-haiku-4-5"
+    assert read({**RESULT, "modelUsage": {}}).model_resolved is None
+
+
 def test_without_a_final_message_the_tokens_are_unknown() -> None:
     facts = read(INIT, answer("1"))
     assert (facts.tokens, facts.final, facts.host_cost_usd) == (None, None, None)

@@ -49,7 +49,8 @@ def watcher(sweep: "Sweep") -> Iterator[Callable[[SweepEvent], None]]:
     """Something to hand every event of a sweep to."""
     if sweep.server_fault:
         console.warn(f"The server did not answer beforehand: {sweep.server_fault}")
-    console.tell(f"{sweep.condition}: {sweep.selection.count()}, {sweep.request.repeat} attempts each, one at a time")
+    each = "1 attempt" if sweep.request.repeat == 1 else f"{sweep.request.repeat} attempts"
+    console.tell(f"{sweep.condition}: {sweep.selection.count()}, {each} each, one at a time")
     if not console.on_terminal():
         yield _Lines().hear
         return

@@ -66,8 +66,8 @@ class Reader:
     withheld: Sequence[str] = ()
     init: JsonObject | None = None
     final_message: JsonObject | None = None
-    answered: dict[str, str] = field(default_factory=dict)
-    """Message id → model, for every answer of a model in the main conversation."""
+    answered: dict[str, str | None] = field(default_factory=dict)
+    """Message id → the model that signed it, for every answer of a model in the main conversation."""
     retries: int = 0
     retry_ms: float = 0.0
     clipped: int = 0
@@ -144,7 +144,7 @@ class Reader:
             key = str(message.get("id") or event.get("uuid"))
             if key not in self.answered:
                 made.append(Event(kind="turn", detail=str(len(self.answered) + 1)))
-            self.answered[key] = str(model)
+            self.answered[key] = model if isinstance(model, str) else None
         if message.get("stop_reason") == "refusal":
             self.refusals += 1
         return made + [self._use(b) for b in _objects(message.get("content")) if b.get("type") == "tool_use"]
@@ -172,7 +172,7 @@ class Reader:
     def facts(self) -> Facts:
         """Everything seen so far."""
         began = self.init is not None or bool(self.answered) or self.final_message is not None
-        usage = usage_facts(self.final_message, tuple(self.answered.values()))
+        usage = usage_facts(self.final_message, tuple(filter(None, self.answered.values())))
         return Facts(
             init=self.init,
             final=self._final(),

@@ -44,7 +44,8 @@ def usage_facts(final: JsonObject | None, answering: tuple[str, ...]) -> Usage:
         return Usage(model=signed[0][0] if signed else None, tokens=None, by_model={}, host_cost_usd=None)
     by_model = _by_model(final.get("modelUsage"))
     return Usage(
-        model=_resolved(by_model, signed[0][0] if signed else None),
+        # The bill repeats the id the host asked for; what answered is known from its signature alone.
+        model=signed[0][0] if signed else _most_billed(by_model),
         tokens=_summed(by_model) if by_model else _totals(final.get("usage")),
         by_model=by_model,
         host_cost_usd=_number(final.get("total_cost_usd")),
@@ -63,13 +64,9 @@ def _by_model(usage: Any) -> JsonObject:
     return out
 
 
-def _resolved(by_model: JsonObject, signed: str | None) -> str | None:
-    """The model that answered, under the name the bill gives it; side tasks of the host may use a smaller one."""
-    if len(by_model) == 1:
-        return next(iter(by_model))
-    if not by_model or signed in by_model:
-        return signed
-    return max(by_model, key=lambda model: by_model[model].get("output", 0))
+def _most_billed(by_model: JsonObject) -> str | None:
+    """The model that wrote most, where no message is left to tell; side tasks of the host may use a smaller one."""
+    return max(by_model, key=lambda model: by_model[model].get("output", 0), default=None)
 
 
 def _summed(by_model: JsonObject) -> Tokens:
