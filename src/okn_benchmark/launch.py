@@ -41,6 +41,15 @@ class ProxyLaunch:
     then_live: bool = False
     """Whether the server itself is asked, and recorded, for what ``replay`` does not hold."""
 
+    @property
+    def tape(self) -> str | None:
+        """Where replies come from other than from the server alone: record, replay or replay-then-live."""
+        if self.record is not None:
+            return "record"
+        if self.replay is None:
+            return None
+        return "replay-then-live" if self.then_live else "replay"
+
     def arguments(self) -> list[str]:
         """The command line after the module name."""
         out = ["--level", self.level, "--timeout", f"{self.call_timeout_s:g}"]

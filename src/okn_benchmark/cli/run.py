@@ -78,6 +78,19 @@ def run(
         Literal["legacy", "auto"], typer.Option("--protocol-negotiation", help="How the host greets the server.")
     ] = "legacy",
     arm: Annotated[Path | None, typer.Option("--arm", help="TOML file of interventions at the wire.")] = None,
+    keep_payloads: Annotated[
+        bool, typer.Option("--keep-payloads", help="With --arm: keep each result it is about, before and after.")
+    ] = False,
+    record: Annotated[
+        Path | None, typer.Option("--record", metavar="DIR", help="Record every reply of the server in this folder.")
+    ] = None,
+    replay: Annotated[
+        Path | None,
+        typer.Option("--replay", metavar="DIR", help="Answer from replies recorded here; the server is not asked."),
+    ] = None,
+    then_live: Annotated[
+        bool, typer.Option("--then-live", help="With --replay: ask the server for what is not there, and record it.")
+    ] = False,
     model_script: Annotated[
         Path | None, typer.Option("--model-script", help="Rehearse: a script answers in the model's place, for free.")
     ] = None,
@@ -123,6 +136,10 @@ def run(
         result_limit=result_limit,
         protocol_negotiation=protocol_negotiation,
         arm=arm,
+        keep_payloads=keep_payloads,
+        record=record,
+        replay=replay,
+        then_live=then_live,
         model_script=model_script,
         claude=claude,
         allow_failed_audit=allow_failed_audit,

@@ -9,7 +9,7 @@ from typing import Any
 
 from okn_benchmark import __version__
 from okn_benchmark.jobs.derive import derive_condition, read_key
-from okn_benchmark.jobs.prepare import Sweep
+from okn_benchmark.jobs.prepare import Sweep, launch_of
 from okn_benchmark.jobs.recorded import recorded_condition
 from okn_benchmark.jobs.work import Work
 from okn_benchmark.jsonio import JsonObject
@@ -51,6 +51,8 @@ def condition_meta(sweep: Sweep, facts: MetaFacts) -> JsonObject:
         "profile": None if sweep.profile is None else public(sweep.profile),
         "server_info": None if sweep.server is None else sweep.server.to_json(),
         "server_fault": sweep.server_fault,
+        "arm": None if sweep.arm is None else {"digest": sweep.arm.digest(), **sweep.arm.to_json()},
+        "tape": launch_of(request, endpoint=None, log_dir=None).tape,
         "label": request.label,
         "host": facts.host,
         "host_versions": list(facts.host_versions),

@@ -12,8 +12,10 @@ from okn_benchmark.corpus.record import Record
 from okn_benchmark.corpus.select import Selection, select
 from okn_benchmark.corpus.source import Corpus, open_corpus
 from okn_benchmark.errors import InputError, OutsideFailure
+from okn_benchmark.interventions.arm import Arm
+from okn_benchmark.interventions.arm_file import load_arm, tools_named
 from okn_benchmark.jobs.request import RunRequest, check_request
-from okn_benchmark.jobs.server import ServerFacts, check_withheld, inspect_server
+from okn_benchmark.jobs.server import ServerFacts, check_arm, check_withheld, inspect_server
 from okn_benchmark.jobs.truths import load_truths
 from okn_benchmark.launch import ProxyLaunch
 from okn_benchmark.profile import Profile, load_profile
@@ -39,6 +41,7 @@ class Sweep:
     identity: Identity
     condition: str
     settings: Settings
+    arm: Arm | None = None
 
     @property
     def records(self) -> tuple[Record, ...]:
@@ -50,7 +53,8 @@ class Sweep:
         """What the agent should be offered; None where nobody could look."""
         if self.server is None:
             return None
-        return tuple(name for name in self.server.tool_names if name not in self.request.withheld)
+        gone = {*self.request.withheld, *(self.arm.without_tools if self.arm else ())}
+        return tuple(name for name in self.server.tool_names if name not in gone)
 
 
 def prepare(request: RunRequest) -> Sweep:
@@ -62,14 +66,15 @@ def prepare(request: RunRequest) -> Sweep:
         OutsideFailure: names were given to withhold and the server, which alone knows its tools, did not answer.
     """
     check_request(request)
+    arm = None if request.arm is None else load_arm(request.arm)
     profile = None if request.level == "sparql-only" or request.profile is None else load_profile(request.profile)
     corpus = open_corpus(request.corpus, request.cache)
     corpus.require_good()
     selection = select(corpus.records, request.tier, request.exclude, request.limit)
     prompts = {record.id: _prompt(record, request.kg_hint) for record in selection.records}
     truths = load_truths(request, selection.records)
-    server, fault = _server(request, profile)
-    identity = _identity(request, profile, selection)
+    server, fault = _server(request, profile, arm)
+    identity = _identity(request, profile, selection, arm)
     return Sweep(
         request=request,
         corpus=corpus,
@@ -86,13 +91,14 @@ def prepare(request: RunRequest) -> Sweep:
             server=None if profile is None else profile.name,
             withheld=request.withheld,
             strict=request.strict_upstream_errors,
-            arm=None,
+            arm=None if arm is None else arm.name,
             label=request.label,
         ),
         settings=Settings(
             significant_digits=request.significant_digits,
             numeric_rel_tol=request.numeric_rel_tol,
         ),
+        arm=arm,
     )
 
 
@@ -109,6 +115,10 @@ def launch_of(request: RunRequest, *, endpoint: str | None, log_dir: Path | None
         strict_upstream_errors=request.strict_upstream_errors,
         result_limit=request.result_limit,
         arm=None if request.arm is None else request.arm.resolve(),
+        keep_payloads=request.keep_payloads,
+        record=None if request.record is None else request.record.resolve(),
+        replay=None if request.replay is None else request.replay.resolve(),
+        then_live=request.then_live,
     )
 
 
@@ -121,7 +131,7 @@ def _prompt(record: Record, kg_hint: str) -> str:
     return build_prompt(record.summary, record.tags if kg_hint == "tags" else ())
 
 
-def _server(request: RunRequest, profile: Profile | None) -> tuple[ServerFacts | None, str | None]:
+def _server(request: RunRequest, profile: Profile | None, arm: Arm | None) -> tuple[ServerFacts | None, str | None]:
     """What the server offers. One that cannot be reached is a finding about it, unless names depend on it."""
     if profile is None:
         return None, None
@@ -129,18 +139,20 @@ def _server(request: RunRequest, profile: Profile | None) -> tuple[ServerFacts |
     try:
         server = inspect_server(launch_of(bare, endpoint=None, log_dir=None))
     except OutsideFailure as failure:
-        if request.withheld:
+        if request.withheld or (arm is not None and any(tools_named(arm))):
             raise OutsideFailure(
-                f"The server of {request.profile} did not answer, so the names to withhold cannot be checked: "
+                f"The server of {request.profile} did not answer, so the tool names given cannot be checked: "
                 f"{failure.message}",
                 hint="Try it with `okn-benchmark probe`; nothing was written.",
             ) from failure
         return None, failure.message
     check_withheld(request.withheld, server)
+    if arm is not None:
+        check_arm(arm, server)
     return server, None
 
 
-def _identity(request: RunRequest, profile: Profile | None, selection: Selection) -> Identity:
+def _identity(request: RunRequest, profile: Profile | None, selection: Selection, arm: Arm | None) -> Identity:
     return Identity(
         level=request.level,
         kg_hint=request.kg_hint,
@@ -153,6 +165,7 @@ def _identity(request: RunRequest, profile: Profile | None, selection: Selection
         excluded=tuple(excluded.id for excluded in selection.excluded),
         withheld=request.withheld,
         strict_upstream_errors=request.strict_upstream_errors,
+        arm=None if arm is None else arm.digest(),
         result_limit=request.result_limit,
         tool_search=True if request.host == "claude" else None,
         protocol_negotiation=request.protocol_negotiation if request.host == "claude" else None,

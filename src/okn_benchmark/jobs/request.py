@@ -47,6 +47,13 @@ class RunRequest:
     result_limit: int | None = None
     protocol_negotiation: str = "legacy"
     arm: Path | None = None
+    keep_payloads: bool = False
+    record: Path | None = None
+    """Where every reply of the server is recorded."""
+    replay: Path | None = None
+    """Recorded replies that stand in for the server."""
+    then_live: bool = False
+    """Whether the server is asked for what ``replay`` does not hold."""
     model_script: Path | None = None
     claude: str | None = None
     allow_failed_audit: bool = False
@@ -83,12 +90,27 @@ def check_request(request: RunRequest) -> None:
         )
     if request.repeat < 1:
         raise InputError(f"--repeat {request.repeat} attempts nothing; it has to be at least 1.")
+    _check_tape(request)
     if request.force and request.resume:
         raise InputError("--force runs everything anew and --resume keeps what was measured; give one of the two.")
     if request.model_script is not None and request.host != "claude":
         raise InputError("--model-script rehearses the claude host; it means nothing to --host oracle.")
     if request.out.exists() and not request.out.is_dir():
         raise InputError(f"{request.out} is a file; --out names the folder a runs root is kept in.")
+
+
+def _check_tape(request: RunRequest) -> None:
+    if request.record is not None and request.replay is not None:
+        raise InputError(
+            "--record asks the server and --replay does not; give one of the two.",
+            hint="--replay DIR --then-live answers from DIR, asks the server for the rest and records that.",
+        )
+    if request.then_live and request.replay is None:
+        raise InputError("--then-live says what happens to calls --replay does not hold; give --replay DIR with it.")
+    if request.replay is not None and not request.replay.is_dir():
+        raise InputError(f"There is no recording at {request.replay}.", hint="Make one with --record DIR.")
+    if request.keep_payloads and request.arm is None:
+        raise InputError("--keep-payloads keeps what an arm changes, before and after; give --arm FILE with it.")
 
 
 def _check_control(request: RunRequest) -> None:
@@ -102,6 +124,11 @@ def _check_control(request: RunRequest) -> None:
         raise InputError(
             f"--without-tool {request.withheld[0]} has nothing to withhold: sparql-only has no server behind it.",
             hint="Drop --without-tool, or use --tools all-tools with a --profile.",
+        )
+    if request.record is not None or request.replay is not None:
+        raise InputError(
+            "--record and --replay keep a server's replies, and sparql-only has no server behind it.",
+            hint="Drop them, or use --tools all-tools with a --profile.",
         )
     if request.arm is not None:
         raise InputError(

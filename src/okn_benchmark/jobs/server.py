@@ -7,6 +7,8 @@ from typing import Any
 from okn_benchmark.errors import InputError
 from okn_benchmark.host.episode import SUBMIT_TOOL
 from okn_benchmark.host.proxy_client import ProxyClient
+from okn_benchmark.interventions.arm import Arm
+from okn_benchmark.interventions.arm_file import tools_named
 from okn_benchmark.jsonio import JsonObject, digest, line
 from okn_benchmark.launch import ProxyLaunch
 
@@ -111,6 +113,21 @@ def check_withheld(withheld: Iterable[str], server: ServerFacts) -> None:
         if name not in there:
             raise InputError(
                 f"--without-tool {name}: the server has no tool of that name.",
+                hint=f"Its tools are {', '.join(there)}." if there else "It lists no tool at all.",
+            )
+
+
+def check_arm(arm: Arm, server: ServerFacts) -> None:
+    """A tool the server does not have would be left as it is, and look like a finding.
+
+    Raises:
+        InputError: naming it and the tools there are.
+    """
+    there = [tool.name for tool in server.own_tools]
+    for name in tools_named(arm):
+        if name not in there:
+            raise InputError(
+                f"The arm {arm.name} names the tool {name}, which the server does not have.",
                 hint=f"Its tools are {', '.join(there)}." if there else "It lists no tool at all.",
             )
 

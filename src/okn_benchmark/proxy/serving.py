@@ -169,10 +169,9 @@ def _keeping(plan: Plan) -> dict[str, Any]:
 def _settings(plan: Plan) -> Mapping[str, object]:
     launch = plan.launch
     armed = {} if plan.arm is None else {"arm": {"name": plan.arm.name, "digest": plan.arm.digest()}}
-    tape = "record" if launch.record else "replay-then-live" if launch.then_live else "replay"
     return {
         **armed,
-        **({"tape": tape} if launch.record or launch.replay else {}),
+        **({} if launch.tape is None else {"tape": launch.tape}),
         "level": launch.level,
         "server": None if plan.profile is None else plan.profile.name,
         "withheld": sorted(plan.policy.withheld),
