@@ -83,6 +83,7 @@ def test_a_tool_that_is_not_listed_is_counted_and_never_reaches_the_server(claud
     withheld = ("get_schema", "describe_graph", "never_wanted")
     ran = drive(claude_binary, tmp_path / "a", script, withheld=withheld)
     assert ran.episode.withheld_reached == ("get_schema", "describe_graph")
+    assert ran.episode.extra["withheld_calls"] == 1, "a search is no call"
     assert ran.outcome.kind == "answered"
     called = [m["params"]["name"] for m in ran.received() if m.get("method") == "tools/call"]
     assert called == ["submit_csv"]

@@ -167,6 +167,8 @@ class ClaudeHost:
     def _episode(self, plan: EpisodePlan, started_at: str, ended: Ended, facts: Facts, extra: JsonObject) -> Episode:
         prices = load_prices()
         extra |= {"host_cost_usd": facts.host_cost_usd, "prices_dated": prices.date, "refusals": facts.refusals}
+        if facts.withheld_calls:
+            extra["withheld_calls"] = facts.withheld_calls
         if facts.junk_lines:
             extra["junk_lines"] = facts.junk_lines
         era, version = protocol_facts(plan.launch.log_dir)

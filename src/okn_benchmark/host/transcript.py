@@ -54,6 +54,8 @@ class Facts:
     api_retry_s: float | None
     host_clipped: int | None
     withheld_reached: tuple[str, ...]
+    withheld_calls: int | None
+    """Calls of a withheld tool: the host answers those itself, so the proxy does not see them."""
     tools_used: tuple[str, ...]
     refusals: int
     junk_lines: int
@@ -72,6 +74,7 @@ class Reader:
     retry_ms: float = 0.0
     clipped: int = 0
     reached: dict[str, None] = field(default_factory=dict)
+    withheld_calls: int = 0
     tools_used: list[str] = field(default_factory=list)
     api_error: str | None = None
     refusals: int = 0
@@ -155,7 +158,9 @@ class Reader:
             self.tools_used.append(name)
         arguments = _object(block.get("input"))
         for tool in self.withheld:
-            if name in (tool, TOOL_PREFIX + tool) or (name == "ToolSearch" and _asks_for(arguments, tool)):
+            called = name in (tool, TOOL_PREFIX + tool)
+            self.withheld_calls += called
+            if called or (name == "ToolSearch" and _asks_for(arguments, tool)):
                 self.reached[tool] = None
         return Event(kind="tool", detail=name.removeprefix(TOOL_PREFIX))
 
@@ -185,6 +190,7 @@ class Reader:
             api_retry_s=round(self.retry_ms / 1000, 3) if began else None,
             host_clipped=self.clipped if began else None,
             withheld_reached=tuple(self.reached),
+            withheld_calls=self.withheld_calls if began else None,
             tools_used=tuple(self.tools_used),
             refusals=self.refusals,
             junk_lines=self.junk,

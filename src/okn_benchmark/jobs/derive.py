@@ -17,6 +17,7 @@ from okn_benchmark.runs.layout import AttemptPaths, RunsRoot
 from okn_benchmark.runs.readers import read_truth
 from okn_benchmark.runs.shapes import (
     AttemptResult,
+    Calls,
     ConditionRecord,
     Episode,
     Metrics,
@@ -105,7 +106,9 @@ def result_of(number: int, evidence: AttemptEvidence, key: Key, settings: Settin
     )
     if evidence.episode is not None:
         result = _with_episode(result, evidence.episode)
-    return result if evidence.calls is None else _with_metrics(result, evidence.calls.metrics)
+    if evidence.calls is not None:
+        result = _with_metrics(result, evidence.calls.metrics)
+    return replace(result, withheld_calls=_withheld_calls(evidence.episode, evidence.calls))
 
 
 def derive_question(
@@ -197,11 +200,17 @@ def _with_metrics(result: AttemptResult, metrics: Metrics) -> AttemptResult:
         queries_ok=metrics.queries_ok,
         queries_errored=metrics.queries_errored,
         tools_called=metrics.tools_called,
-        withheld_calls=metrics.withheld_calls,
         soft_errors=metrics.upstream_soft_errors,
         definition_chars=metrics.definition_chars,
         response_chars=metrics.response_chars,
     )
+
+
+def _withheld_calls(episode: Episode | None, calls: Calls | None) -> int | None:
+    """Whoever refused them: the host answers most such calls itself, and those that passed it are among its own."""
+    told = None if episode is None else episode.extra.get("withheld_calls")
+    counts = [told] if isinstance(told, int) and not isinstance(told, bool) else []
+    return max(counts + ([] if calls is None else [calls.metrics.withheld_calls]), default=None)
 
 
 def _inside(root: RunsRoot, path: Path) -> str:
