@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import fields
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,11 @@ from typer.main import get_command
 
 from okn_benchmark.cli.app import build
 from okn_benchmark.launch import parser as proxy_parser
+from okn_benchmark.report.csvs import COLUMNS
 from okn_benchmark.report.readme import is_relative, slug
-from tests.house.structure import CHECKOUT
+from okn_benchmark.runs import shapes
+from okn_benchmark.runs.identity import Identity
+from tests.house.structure import CHECKOUT, PACKAGE
 
 DOCS = CHECKOUT / "docs"
 PROGRAM = "okn-benchmark"
@@ -188,6 +192,33 @@ def test_every_page_says_at_its_top_what_it_is_good_for(page: Path) -> None:
     title, first, *_ = page.read_text(encoding="utf-8").split("\n\n")
     assert title.startswith("# ")
     assert first.startswith("After this page you "), "open with 'After this page you know …' or '… can …'"
+
+
+SHAPES = (
+    shapes.Call, shapes.Metrics, shapes.AttemptHeader, shapes.TruthRecord, shapes.Tokens, shapes.Episode,
+    shapes.AttemptResult, shapes.QuestionResult, shapes.ConditionRecord, Identity,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)
+def test_every_key_on_disk_is_in_the_contract(shape: type) -> None:
+    told = set(re.findall(r"`([a-z_0-9]+)`", (DOCS / "reference" / "on-disk.md").read_text(encoding="utf-8")))
+    missing = {field.name for field in fields(shape)} - told - {"extra"}
+    assert not missing
+
+
+def test_every_column_of_the_summary_is_in_the_contract() -> None:
+    told = (DOCS / "reference" / "on-disk.md").read_text(encoding="utf-8").partition("## summary.csv")[2]
+    assert [column for column in COLUMNS if f"`{column}`" not in told] == []
+
+
+def test_every_finding_of_the_check_is_in_the_record_format() -> None:
+    modules = (PACKAGE / "jobs" / name for name in ("lint.py", "lint_rows.py", "check.py"))
+    found = re.findall(r'"([a-z]+(?:-[a-z]+)+)"', "".join(module.read_text(encoding="utf-8") for module in modules))
+    codes = {code for code in found if not code.startswith("twenty-")}
+    assert len(codes) > 30
+    page = (DOCS / "reference" / "corpus.md").read_text(encoding="utf-8")
+    assert not {code for code in codes if f"`{code}`" not in page}
 
 
 def test_every_page_can_be_reached_from_the_readme() -> None:
