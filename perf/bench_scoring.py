@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from decimal import Decimal
 from pathlib import Path
 
 COLUMNS = ("disease", "label", "score", "studies", "fips")
@@ -65,7 +66,7 @@ def write_answer(path, rows, style, seed=1):
                 out.writerow((iri(index), label, score, studies, fips))
             else:
                 wrong = "?" if style == "wrong" and dice.random() < 0.1 else ""
-                cells = (f"MONDO:{index:07}", label + wrong, f"{float(score):.17e}", studies + ".0", fips)
+                cells = (f"MONDO:{index:07}", label + wrong, f"{Decimal(score):e}", studies + ".0", fips)
                 out.writerow(cells if style == "spelled" else cells[::-1])
 
 

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from okn_benchmark.scoring.answer import Answer
-from okn_benchmark.scoring.cells import Column, KeyColumn, StrictColumn
+from okn_benchmark.scoring.cells import Column
 from okn_benchmark.scoring.columns import Assignment, assign, by_name
+from okn_benchmark.scoring.key_column import KeyColumn, StrictColumn
 from okn_benchmark.scoring.readings import Order, Readings
 from okn_benchmark.scoring.rows import Codes, is_ordered, overlap
 from okn_benchmark.scoring.settings import Guard, Settings
@@ -45,7 +46,11 @@ class Key:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tier:
-    """One tier of a comparison. ``codes`` are the answer's cells under ``order``; both None when widths differ."""
+    """One tier of a comparison.
+
+    ``order`` is None when widths differ. ``codes`` are the answer's cells under ``order``; None too where the answer is
+    the key, row by row.
+    """
 
     columns: Sequence[Column]
     matched: int
@@ -73,9 +78,9 @@ class Comparison:
 def compare(key: Key, answer: Answer) -> Comparison:
     """Compare an answer with a key in both tiers."""
     texts = columns_of(answer)
-    strict = tier(key.strict, key.table, answer, texts)
+    strict = _identical(key, answer, texts) or tier(key.strict, key.table, answer, texts)
     if strict.ordered and strict.order is not None:  # what is equal text by text is equal by any rule
-        normalized = replace(strict, columns=key.normalized, codes=[column.classes for column in key.normalized])
+        normalized = replace(strict, columns=key.normalized, codes=None)
     else:
         seeds = (strict.order,) if strict.order is not None and strict.matched else ()
         normalized = tier(key.normalized, key.table, answer, texts, seeds)
@@ -86,6 +91,16 @@ def compare(key: Key, answer: Answer) -> Comparison:
         answer_rows=len(answer.rows),
         texts=texts,
     )
+
+
+def _identical(key: Key, answer: Answer, texts: Sequence[Sequence[str]]) -> Tier | None:
+    """The strict tier of an answer that repeats the key text by text under its names; no cell is numbered for it."""
+    named = by_name(key.table.columns, answer.columns)
+    if named is None or not answer.rows or len(answer.rows) != len(key.table):
+        return None
+    if any(column.texts != list(texts[at]) for column, at in zip(key.strict, named, strict=True)):
+        return None
+    return Tier(columns=key.strict, matched=len(answer.rows), ordered=True, order=named)
 
 
 def columns_of(answer: Answer) -> list[tuple[str, ...]]:

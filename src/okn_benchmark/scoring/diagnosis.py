@@ -12,9 +12,10 @@ from typing import Any, Final, TypeAlias
 
 from okn_benchmark.jsonio import JsonObject
 from okn_benchmark.scoring.answer import Answer
-from okn_benchmark.scoring.cells import NOTHING, Classes, Column, KeyColumn
+from okn_benchmark.scoring.cells import NOTHING, Classes, Column
 from okn_benchmark.scoring.columns import by_name
 from okn_benchmark.scoring.compare import Comparison, Key, tier
+from okn_benchmark.scoring.key_column import KeyColumn
 from okn_benchmark.scoring.readings import Order, Readings
 from okn_benchmark.scoring.relaxed import Nearest, by_local_name, without_case
 from okn_benchmark.scoring.rows import Codes, merged, overlap

@@ -112,6 +112,8 @@ def explain(
 def _pairs(comparison: Comparison) -> dict[int, int]:
     """Each matching row of the answer → its row of the key. Rows with one reading choose first."""
     codes, columns = comparison.normalized.codes, comparison.normalized.columns
+    if comparison.normalized.ordered:
+        return {row: row for row in range(comparison.answer_rows)}
     if codes is None:
         return {}
     if not columns:

@@ -6,6 +6,7 @@ relative tail, or a CURIE. Where two IRIs of one reference column share a short 
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from okn_benchmark.scoring.settings import Guard, shown
@@ -35,14 +36,12 @@ class IriRule:
     """
 
     def __init__(self, column: str, iris: Iterable[str]) -> None:
-        self._names: dict[str, str] = {}  # local name → IRI
-        self._tails: dict[str, str] = {}  # shortest relative tail, where it is not the local name → IRI
-        self._stems: dict[str, list[str]] = {}  # prefix in lower case → its spellings with the joint: mondo → MONDO_
-        self._known_stems: set[str] = set()
+        self._iris = list(dict.fromkeys(map(folded, iris)))
+        self._index: _Index | None = None
         self.guard: Guard | None = None
-        clash = self._index(dict.fromkeys(map(folded, iris))) or self._curie_clash()
+        clash = _shared_name(self._iris)
         if clash is not None:
-            self._names, self._tails, self._stems = {}, {}, {}
+            self._index = _Index({}, {}, {})
             one, other, form = map(shown, clash)
             self.guard = Guard(
                 guard="short_forms",
@@ -59,58 +58,100 @@ class IriRule:
         bare = folded(text)
         if not bare or "://" in bare:
             return ("u" + bare,)
-        named = self._names.get(bare) or self._curie(bare) or self._under_tail(bare)
+        if self._index is None:
+            self._index = _indexed(self._iris)
+        named = self._index.names.get(bare) or self._index.curie(bare) or self._index.under_tail(bare)
         return ("u" + bare,) if named is None else ("u" + bare, "u" + named)
 
-    def _under_tail(self, short: str) -> str | None:
-        if "/" not in short and not self._tails:
+
+@dataclass(frozen=True, slots=True)
+class _Index:
+    """Short form → IRI, made when the first short form is read."""
+
+    names: dict[str, str]
+    """By local name."""
+    tails: dict[str, str]
+    """By shortest relative tail, where that is longer than the local name."""
+    stems: dict[str, list[str]]
+    """The spellings of a prefix, by its lower case and with the joint: ``mondo`` → ``MONDO_``."""
+
+    def under_tail(self, short: str) -> str | None:
+        """The IRI that ends with a slash and this."""
+        if "/" not in short and not self.tails:
             return None
         tail = _last_tail("/" + short)
-        iri = self._tails.get(tail) or self._names.get(tail)
+        iri = self.tails.get(tail) or self.names.get(tail)
         return iri if iri is not None and iri.endswith("/" + short) else None
 
-    def _curie(self, short: str) -> str | None:
+    def curie(self, short: str) -> str | None:
+        """The IRI that a CURIE names."""
         prefix, colon, local = short.partition(":")
         if not colon or not prefix or not local or len(prefix) > _LONGEST_PREFIX:
             return None
-        return next((iri for iri in self._denoted(prefix, local)), None)
+        return next(self.denoted(prefix, local), None)
 
-    def _denoted(self, prefix: str, local: str) -> Iterator[str]:
+    def denoted(self, prefix: str, local: str) -> Iterator[str]:
         """The IRIs that a CURIE may name."""
-        for stem in self._stems.get(prefix.lower(), ()):
-            if stem + local in self._names:
-                yield self._names[stem + local]
-        iri = self._names.get(local)
+        for stem in self.stems.get(prefix.lower(), ()):
+            if stem + local in self.names:
+                yield self.names[stem + local]
+        iri = self.names.get(local)
         if iri is not None and prefix.lower() in _segments(iri):
             yield iri
 
-    def _index(self, iris: Iterable[str]) -> tuple[str, str, str] | None:
-        """Fill the indexes; the first two IRIs that share a local name or a tail, and which."""
-        for iri in iris:
-            name = local_name(iri)
-            if name and self._names.setdefault(name, iri) != iri:
-                return self._names[name], iri, name
-            if not name or "#" in iri:  # only then is the shortest tail longer than the name
-                tail = _last_tail(iri)
-                if tail and self._tails.setdefault(tail, iri) != iri:
-                    return self._tails[tail], iri, tail
-            for stem, _ in _splits(name):
-                if stem not in self._known_stems:
-                    self._known_stems.add(stem)
-                    self._stems.setdefault(stem[:-1].lower(), []).append(stem)
-        return None
 
-    def _curie_clash(self) -> tuple[str, str, str] | None:
-        """``MONDO:1`` may stand for ``…/MONDO_1`` and for ``…/mondo/1``: two IRIs that share a CURIE, and the CURIE."""
-        one_spelling = len(self._stems) == len(self._known_stems)
-        for name, iri in self._names.items():
-            for stem, local in _splits(name):
-                if one_spelling and local not in self._names:
-                    continue  # nothing else can be meant
-                for other in self._denoted(stem[:-1], local):
-                    if other != iri:
-                        return iri, other, f"{stem[:-1]}:{local}"
-        return None
+def _indexed(iris: Sequence[str]) -> _Index:
+    names = {name: iri for iri in iris if (name := local_name(iri))}
+    tails = {tail: iri for iri in iris if (tail := _long_tail(iri))}
+    return _Index(names, tails, _stems(names))
+
+
+def _stems(names: Iterable[str]) -> dict[str, list[str]]:
+    every = dict.fromkeys(stem for name in names for stem, _ in _splits(name))
+    stems: dict[str, list[str]] = {}
+    for stem in every:
+        stems.setdefault(stem[:-1].lower(), []).append(stem)
+    return stems
+
+
+def _shared_name(iris: Sequence[str]) -> tuple[str, str, str] | None:
+    """Two IRIs that share a short form, and the form: a local name, a tail, or a CURIE."""
+    names = [local_name(iri) for iri in iris]
+    known = set(names)
+    if len(known) < len(iris) and (clash := _repeated(iris, names)) is not None:
+        return clash
+    if ("" in known or any("#" in iri for iri in iris)) and (
+        clash := _repeated(iris, [_long_tail(iri) for iri in iris])
+    ) is not None:
+        return clash
+    stems = _stems(names)
+    varied = any(len(spellings) > 1 for spellings in stems.values())
+    if varied or any(local in known for name in names for _, local in _splits(name)):
+        return _curie_clash(_indexed(iris))
+    return None
+
+
+def _repeated(iris: Sequence[str], forms: Sequence[str]) -> tuple[str, str, str] | None:
+    seen: dict[str, str] = {}
+    for iri, form in zip(iris, forms, strict=True):
+        if form and seen.setdefault(form, iri) != iri:
+            return seen[form], iri, form
+    return None
+
+
+def _curie_clash(index: _Index) -> tuple[str, str, str] | None:
+    """``MONDO:1`` may stand for ``…/MONDO_1`` and for ``…/mondo/1``: two IRIs that share a CURIE, and the CURIE."""
+    for name, iri in index.names.items():
+        for stem, local in _splits(name):
+            for other in index.denoted(stem[:-1], local):
+                if other != iri:
+                    return iri, other, f"{stem[:-1]}:{local}"
+    return None
+
+
+def _long_tail(iri: str) -> str:
+    """The shortest tail, where it is longer than the local name: that is empty, or follows a ``#``."""
+    return _last_tail(iri) if "#" in iri or iri.endswith("/") else ""
 
 
 def _last_tail(iri: str) -> str:

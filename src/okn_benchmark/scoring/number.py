@@ -6,12 +6,10 @@ exponent, and hashes of chosen strings cannot be made to collide.
 """
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN, Context, Decimal
-from functools import cache
 from itertools import pairwise
-from operator import itemgetter
 from typing import Final
 
 from okn_benchmark.scoring.settings import MOST_DIGITS, Guard, Settings, shown
@@ -57,14 +55,17 @@ def is_integral(number: str) -> bool:
 
 
 def rounded(number: str, digits: int) -> str:
-    """One spelling for all numbers that are the same at so many significant digits, ties to even."""
-    context = _context(digits)
-    return str(context.create_decimal(number).normalize(context))
-
-
-@cache
-def _context(digits: int) -> Context:
-    return Context(prec=digits, rounding=ROUND_HALF_EVEN, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])
+    """The canonical number at so many significant digits, ties to even. Works on the text: there may be millions."""
+    start, end = number.startswith("-"), number.find("e")
+    if end - start <= digits:
+        return number
+    head, beyond = number[start : start + digits], number[start + digits]
+    # A canonical number ends in no zero, so a five with anything behind it is more than half.
+    up = beyond > "5" or (beyond == "5" and (end > start + digits + 1 or head[-1] in "13579"))
+    kept = str(int(head) + 1) if up else head
+    significant = kept.rstrip("0")
+    scale = int(number[end + 1 :]) + end - start - digits + len(kept) - len(significant)
+    return f"{number[:start]}{significant}e{scale}"
 
 
 def value_of(text: str) -> Decimal | None:
@@ -191,17 +192,18 @@ def _first_tight_pair(ordered: Sequence[str], tolerance: Decimal) -> tuple[str, 
 def _separating_digits(ordered: Sequence[str], floats: Sequence[float] | None, at_least: int) -> int:
     """The fewest digits, from ``at_least`` to 17, at which no two neighbours round to the same.
 
-    Numbers further apart than one unit of the last digit cannot, so few pairs are looked at, the closest first.
+    Numbers further apart than one unit of the last digit cannot, so few pairs are looked at.
     """
     gaps = [0.0] * (len(ordered) - 1)
     if floats is not None:
         gaps = [(high - low) / max(abs(low), abs(high)) for low, high in pairwise(floats)]
-    pairs = sorted(
-        (gap, low, high) for gap, (low, high) in zip(gaps, pairwise(ordered), strict=True) if gap <= _unit(at_least)
-    )
+    closest = gaps.index(min(gaps))
     for digits in range(at_least, MOST_DIGITS):
-        close = pairs[: bisect_right(pairs, _unit(digits), key=itemgetter(0))]
-        if all(rounded(low, digits) != rounded(high, digits) for _, low, high in close):
+        if rounded(ordered[closest], digits) == rounded(ordered[closest + 1], digits):
+            continue
+        unit = _unit(digits)
+        close = (at for at, gap in enumerate(gaps) if gap <= unit)
+        if all(rounded(ordered[at], digits) != rounded(ordered[at + 1], digits) for at in close):
             return digits
     return MOST_DIGITS
 

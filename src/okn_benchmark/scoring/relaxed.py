@@ -4,8 +4,9 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 
-from okn_benchmark.scoring.cells import NOTHING, KeyColumn, lexical, plain_text
+from okn_benchmark.scoring.cells import NOTHING, lexical, plain_text
 from okn_benchmark.scoring.iri import folded, local_name
+from okn_benchmark.scoring.key_column import KeyColumn
 from okn_benchmark.scoring.number import ARITHMETIC, value_of
 from okn_benchmark.table import Cell
 
