@@ -39,7 +39,7 @@ def settle_attempt(work: Work, record: str, number: int, key: Key) -> AttemptRes
         work.watch(Started(place=place))
         _run_episode(work, paths, plan, planned, place)
     evidence = read_attempt(paths)
-    result = result_of(number, evidence, key, work.sweep.settings)
+    result = result_of(number, evidence, key, work.sweep.settings, work.sweep.arm)
     work.done += 1
     if decision.action == "reuse":
         work.resumed += 1

@@ -9,11 +9,14 @@ from pathlib import Path
 
 from okn_benchmark.errors import InputError
 from okn_benchmark.host.outcome import Outcome, classify
+from okn_benchmark.interventions.arm import Arm
 from okn_benchmark.jobs.evidence import AttemptEvidence, read_attempt
 from okn_benchmark.jsonio import Fields, JsonObject
 from okn_benchmark.runs.aggregate import aggregate, question_entry
 from okn_benchmark.runs.identity import excluded_ids
 from okn_benchmark.runs.layout import AttemptPaths, RunsRoot
+from okn_benchmark.runs.ledger import ledger_of
+from okn_benchmark.runs.manipulation import arm_of_meta, check_attempt, combined, unreadable
 from okn_benchmark.runs.readers import read_truth
 from okn_benchmark.runs.shapes import (
     AttemptResult,
@@ -77,10 +80,10 @@ def settings_of(meta: JsonObject, source: str) -> Settings:
     )
 
 
-def derive_attempt(attempt: AttemptPaths, key: Key, settings: Settings) -> AttemptResult | None:
+def derive_attempt(attempt: AttemptPaths, key: Key, settings: Settings, arm: Arm | None = None) -> AttemptResult | None:
     """Classify and judge one recorded attempt; None when it was cut off before it ended."""
     evidence = read_attempt(attempt)
-    return result_of(attempt.number, evidence, key, settings) if evidence.finished else None
+    return result_of(attempt.number, evidence, key, settings, arm) if evidence.finished else None
 
 
 def outcome_of(evidence: AttemptEvidence) -> Outcome:
@@ -88,7 +91,9 @@ def outcome_of(evidence: AttemptEvidence) -> Outcome:
     return classify(evidence.episode, evidence.calls, accepted=evidence.answer is not None, rejected=evidence.rejected)
 
 
-def result_of(number: int, evidence: AttemptEvidence, key: Key, settings: Settings) -> AttemptResult:
+def result_of(
+    number: int, evidence: AttemptEvidence, key: Key, settings: Settings, arm: Arm | None = None
+) -> AttemptResult:
     """The result of one finished attempt. Pure."""
     outcome = outcome_of(evidence)
     verdict = None
@@ -107,17 +112,19 @@ def result_of(number: int, evidence: AttemptEvidence, key: Key, settings: Settin
     if evidence.episode is not None:
         result = _with_episode(result, evidence.episode)
     if evidence.calls is not None:
-        result = _with_metrics(result, evidence.calls.metrics)
+        result = replace(_with_metrics(result, evidence.calls.metrics), ledger=ledger_of(evidence.calls))
+    if arm is not None and result.measured:
+        result = replace(result, manipulation=check_attempt(arm, evidence.calls, number))
     return replace(result, withheld_calls=_withheld_calls(evidence.episode, evidence.calls))
 
 
 def derive_question(
-    root: RunsRoot, record: str, condition: str, key: Key, settings: Settings
+    root: RunsRoot, record: str, condition: str, key: Key, settings: Settings, arm: Arm | None = None
 ) -> tuple[QuestionResult, tuple[Problem, ...]]:
     """Every finished attempt of one record under one condition, judged; unfinished ones are named."""
     judged, problems = [], []
     for attempt in root.attempts(record, condition):
-        found = derive_attempt(attempt, key, settings)
+        found = derive_attempt(attempt, key, settings, arm)
         if found is None:
             where = _inside(root, attempt.folder)
             problems.append(Problem(where, f"{where} was cut off before it ended; --resume runs it again."))
@@ -144,12 +151,13 @@ def derive_condition(root: RunsRoot, record: ConditionRecord, keys: Callable[[st
     """
     source = f"conditions/{record.name}.json"
     settings = settings_of(record.meta, f"{source}: meta")
+    arm, fault = _arm(record, source)
     results: list[QuestionResult] = []
     problems: list[Problem] = []
     entries: dict[str, JsonObject] = {}
     for question in _questions(root, record, source):
         try:
-            result, found = derive_question(root, question, record.name, keys(question), settings)
+            result, found = derive_question(root, question, record.name, keys(question), settings, arm)
         except InputError as error:
             # Not judged, and not forgotten either: a repaired file brings it back.
             entries[question] = record.questions.get(question, {})
@@ -158,8 +166,26 @@ def derive_condition(root: RunsRoot, record: ConditionRecord, keys: Callable[[st
         entries[question] = question_entry(result) | _unknown(record.questions.get(question, {}), result)
         results.append(result)
         problems.extend(found)
-    settled = replace(record, questions=entries, aggregate=aggregate(results))
+    whole = aggregate(results, _manipulation(arm, fault, results))
+    settled = replace(record, questions=entries, aggregate=whole)
     return DerivedCondition(record=settled, results=tuple(results), problems=tuple(problems))
+
+
+def _arm(record: ConditionRecord, source: str) -> tuple[Arm | None, str | None]:
+    """The arm of a condition, and why it cannot be told: then nothing of it counts as checked."""
+    try:
+        return arm_of_meta(record.meta, source), None
+    except InputError as error:
+        return None, error.message
+
+
+def _manipulation(arm: Arm | None, fault: str | None, results: Iterable[QuestionResult]) -> JsonObject | None:
+    if fault is not None:
+        return unreadable(fault)
+    if arm is None:
+        return None
+    measured = ((question.record, a) for question in results for a in question.attempts if a.measured)
+    return combined(arm, ((f"{record} attempt {a.attempt}", a.manipulation) for record, a in measured))
 
 
 def _questions(root: RunsRoot, record: ConditionRecord, source: str) -> list[str]:

@@ -6,10 +6,16 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from okn_benchmark.jsonio import JsonObject
+from okn_benchmark.runs.ledger import ledger_totals
 from okn_benchmark.runs.shapes import OUTCOMES, AttemptResult, QuestionResult
 
 _FLAGS: Final = ("exact", "strict_exact", "ordered", "strict_ordered")
 _PARTIAL: Final = ("f1", "strict_f1", "precision", "recall")
+_SCORES: Final = (
+    *(f"{name}_rate" for name in _FLAGS),
+    *(f"mean_{name}" for name in _PARTIAL),
+    *("always_exact", "ever_exact", "flaky", "diagnoses"),
+)
 _TOKENS: Final = ("input", "output", "cache_read", "cache_write")
 
 
@@ -33,11 +39,21 @@ def question_entry(result: QuestionResult) -> JsonObject:
     }
 
 
-def aggregate(results: Sequence[QuestionResult]) -> JsonObject:
+def aggregate(results: Sequence[QuestionResult], manipulation: JsonObject | None = None) -> JsonObject:
     """``aggregate`` of a condition record.
 
     Means are per question first and then over the questions that measured something, so that each weighs the same.
+    ``manipulation`` is the verdict on an arm; where a gate failed, the scores are refused: unknown, whatever they were.
     """
+    found = _aggregate(results)
+    if manipulation is None:
+        return found
+    if manipulation.get("passed") is not True:
+        found |= dict.fromkeys(_SCORES)
+    return found | {"manipulation": manipulation}
+
+
+def _aggregate(results: Sequence[QuestionResult]) -> JsonObject:
     attempts = [attempt for result in results for attempt in result.attempts]
     measured = [attempt for attempt in attempts if attempt.measured]
     return {
@@ -53,6 +69,7 @@ def aggregate(results: Sequence[QuestionResult]) -> JsonObject:
         **_steadiness(results),
         "diagnoses": _counted(d for a in measured if (d := diagnosis(a)) is not None),
         "totals": _totals(attempts),
+        "ledger": ledger_totals(attempts),
         "models": _counted(a.model_resolved for a in attempts if a.model_resolved is not None),
         "host_versions": _counted(a.host_version for a in attempts if a.host_version is not None),
         "contended": sum(a.contended for a in attempts),

@@ -118,4 +118,18 @@ def _session(by_kind: Mapping[str, list[Mapping[str, Any]]]) -> JsonObject:
             out[key] = {k: v for k, v in events[-1].items() if k not in {"event", "at"}}
     if ends := by_kind.get("end"):
         out |= {"ended": ends[-1].get("reason"), "traffic": ends[-1].get("traffic") or {}}
+    if pages := by_kind.get("listed"):
+        out["offered"] = _offered(pages)
     return out
+
+
+def _offered(pages: list[Mapping[str, Any]]) -> JsonObject:
+    """The latest complete walk through the pages: tools as shown, each with the characters of its definition."""
+    tools: dict[str, int] = {}
+    told: dict[str, list[str]] = {"withheld": [], "interventions": []}
+    for page in pages:
+        if page.get("first"):
+            tools, told = {}, {"withheld": [], "interventions": []}
+        tools |= page.get("shown") or {}
+        told = {key: list(dict.fromkeys([*known, *(page.get(key) or ())])) for key, known in told.items()}
+    return {"tools": tools, **told}

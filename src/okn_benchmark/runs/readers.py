@@ -181,6 +181,8 @@ def read_attempt_result(got: Fields) -> AttemptResult:
         response_chars=got.opt_whole("response_chars"),
         source=got.opt_text("source") or "runner",
         contended=got.flag("contended", default=False),
+        ledger=got.opt_obj("ledger"),
+        manipulation=got.opt_obj("manipulation"),
         extra=got.rest(),
     )
 

@@ -191,6 +191,10 @@ class AttemptResult:
     response_chars: int | None = None
     source: str = "runner"
     contended: bool = False
+    ledger: JsonObject | None = None
+    """What of its context the server filled, in characters (``runs.ledger``); None without a call log."""
+    manipulation: JsonObject | None = None
+    """Whether the arm did what it declares (``runs.manipulation``); None without an arm."""
     extra: JsonObject = field(default_factory=dict)
 
     @property
