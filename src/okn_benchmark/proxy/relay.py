@@ -113,7 +113,7 @@ class Relay:
         elif method == "tools/call":
             self._call(message, raw, key)
         elif self._lost is not None:
-            self._answer_lost(message)
+            self._down(self.session.answer_alone(message, self.policy.submit_tool(), self._lost))
         elif method == "tools/list" and not self.session.upstream_has_tools:
             self._down(answer(message, self.session.own_page(self.policy.submit_tool(), message)))
         else:
@@ -148,15 +148,16 @@ class Relay:
         self.log.event("call", seq=seq, tool=str(tool), arguments=arguments, is_query=holds_query(arguments))
 
     def _refuse(self, message: Message, seq: int, text: str, *, withheld: bool) -> None:
-        self.log.event("reply", seq=seq, ok=False, error=text, withheld=withheld, elapsed_s=None)
+        chars = len(text)
+        self.log.event("reply", seq=seq, ok=False, error=text, withheld=withheld, elapsed_s=None, response_chars=chars)
         self._down(answer(message, tool_text(text, is_error=True)))
 
     def _submitted(self, message: Message, key: str, seq: int, started: float, receipt: Receipt) -> None:
         with self._turn:
             self.log.event("submission", seq=seq, **receipt.facts())
             elapsed_s = round(self.clock() - started, 6)
-            error = None if receipt.accepted else receipt.text
-            self.log.event("reply", seq=seq, ok=receipt.accepted, error=error, elapsed_s=elapsed_s, local=True)
+            told = {"error": None if receipt.accepted else receipt.text, "response_chars": len(receipt.text)}
+            self.log.event("reply", seq=seq, ok=receipt.accepted, **told, elapsed_s=elapsed_s, local=True)
             self._submitting.discard(key)
             if key in self._unwanted:
                 self._unwanted.discard(key)
@@ -184,16 +185,6 @@ class Relay:
     def _up(self, message: Message, raw: bytes) -> None:
         if self._lost is None:
             self.wire.send(message, raw)
-
-    def _answer_lost(self, message: Message) -> None:
-        """What can still be said without an upstream."""
-        if message["method"] == "ping":
-            self._down(answer(message, {}))
-        elif message["method"] == "tools/list":
-            self._down(answer(message, self.session.remembered_page(self.policy.submit_tool(), message)))
-        else:
-            say = words.lost if self.session.started else words.no_server
-            self._down(failure(message["id"], CONNECTION_CLOSED, say(self._lost or "")))
 
     # From the upstream.
 
@@ -270,8 +261,8 @@ class Relay:
             self.session.count("failures_without_a_request")
         elif pending.seq is not None:
             facts = {"http_status": event.status, "retry_after": event.retry_after}
-            self._log_failure(pending, event.reason, **{k: v for k, v in facts.items() if v is not None})
-            self._down(answer(pending.asked, tool_text(words.failed(event.reason, event.retry_after), is_error=True)))
+            text = words.failed(event.reason, event.retry_after)
+            self._fail(pending, event.reason, text, **{k: v for k, v in facts.items() if v is not None})
             self._count_failure(event.reason)
         else:
             code = _CODES.get(event.status, INTERNAL_ERROR if event.status else CONNECTION_CLOSED)
@@ -298,8 +289,7 @@ class Relay:
             self._down(failure(request_id, REQUEST_TIMEOUT, words.timed_out(self.outstanding.limits.call_s)))
             return
         text = words.timed_out(self.outstanding.limits.call_s)
-        self._log_failure(pending, text, timed_out=True)
-        self._down(answer(pending.asked, tool_text(text, is_error=True)))
+        self._fail(pending, text, text, timed_out=True)
         self._count_failure(text)
 
     def _start_timed_out(self, key: str) -> None:
@@ -329,8 +319,7 @@ class Relay:
             if pending.seq is None:
                 self._down(failure(pending.asked["id"], CONNECTION_CLOSED, words.lost(reason)))
             else:
-                self._log_failure(pending, reason)
-                self._down(answer(pending.asked, tool_text(words.lost(reason), is_error=True)))
+                self._fail(pending, reason, words.lost(reason))
 
     def never_started(self, why: str) -> int | None:
         """At the end: 4 where a server was asked for and never gave a result, with the reason in the log."""
@@ -346,6 +335,11 @@ class Relay:
         for pending in self.outstanding.take_all():
             self._down(failure(pending.asked["id"], CONNECTION_CLOSED, words.no_server(reason)))
         self.finish(4, "startup_error")
+
+    def _fail(self, pending: Pending, error: str, text: str, **facts: Any) -> None:
+        """A call that gets our words in the server's stead."""
+        self._log_failure(pending, error, response_chars=len(text), **facts)
+        self._down(answer(pending.asked, tool_text(text, is_error=True)))
 
     def _log_failure(self, pending: Pending, error: str, **facts: Any) -> None:
         elapsed_s = round(self.clock() - pending.started, 6)

@@ -7,13 +7,17 @@ from typing import Any, Final
 from okn_benchmark.jsonrpc import (
     CLIENT_CAPABILITIES_KEY,
     CLIENT_INFO_KEY,
+    CONNECTION_CLOSED,
     SERVER_INFO_KEY,
     VERSION_KEY,
     Message,
+    answer,
     envelope_of,
+    failure,
     kind_of,
     params_of,
 )
+from okn_benchmark.proxy import words
 from okn_benchmark.proxy.policy import Hello, Page
 
 _KINDS: Final = 200
@@ -121,6 +125,15 @@ class Session:
         """A tool list of ours alone, for an upstream that has no tools."""
         cache = {"ttlMs": 0, "cacheScope": "private"} if envelope_of(asked) is not None else {}
         return {"tools": [submit], **cache}
+
+    def answer_alone(self, asked: Message, submit: Message, reason: str) -> Message:
+        """What can still be said to a request without an upstream."""
+        if asked["method"] == "ping":
+            return answer(asked, {})
+        if asked["method"] == "tools/list":
+            return answer(asked, self.remembered_page(submit, asked))
+        say = words.lost if self.started else words.no_server
+        return failure(asked["id"], CONNECTION_CLOSED, say(reason))
 
     def remembered_page(self, submit: Message, asked: Message) -> Message:
         """The last complete list, so that a host which asks again after a loss sees no other condition."""
