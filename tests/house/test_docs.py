@@ -1,5 +1,6 @@
 """The documentation cannot lie about names: commands, flags, files and headings it points to are there."""
 
+import ast
 import re
 import shlex
 import subprocess
@@ -22,6 +23,7 @@ from okn_benchmark.launch import parser as proxy_parser
 from okn_benchmark.report.csvs import COLUMNS
 from okn_benchmark.report.readme import is_relative, slug
 from okn_benchmark.runs import shapes
+from okn_benchmark.runs.aggregate import aggregate
 from okn_benchmark.runs.identity import Identity
 from tests.house.structure import CHECKOUT, PACKAGE
 
@@ -205,6 +207,18 @@ def test_every_key_on_disk_is_in_the_contract(shape: type) -> None:
     told = set(re.findall(r"`([a-z_0-9]+)`", (DOCS / "reference" / "on-disk.md").read_text(encoding="utf-8")))
     missing = {field.name for field in fields(shape)} - told - {"extra"}
     assert not missing
+
+
+def test_every_fact_of_a_condition_is_in_the_contract() -> None:
+    told = (DOCS / "reference" / "on-disk.md").read_text(encoding="utf-8").partition("`meta` is evidence")[2]
+    tree = ast.parse((PACKAGE / "jobs" / "condition_record.py").read_text(encoding="utf-8"))
+    (made,) = (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == "condition_meta")
+    (meta,) = (n.value for n in ast.walk(made) if isinstance(n, ast.AnnAssign) and ast.unparse(n.target) == "meta")
+    assert isinstance(meta, ast.Dict)
+    keys = [key.value for key in meta.keys if isinstance(key, ast.Constant)]
+    assert len(keys) > 15
+    keys += list(aggregate([]))
+    assert [key for key in keys if f"`{key}`" not in told] == []
 
 
 def test_every_column_of_the_summary_is_in_the_contract() -> None:
