@@ -20,7 +20,7 @@ SUBMIT_TOOL: Final[Message] = {
     "title": "Submit the answer",
     "description": (
         "Hand in your answer: the complete result table as CSV. The first line is the header row with the column "
-        "names, every following line one result. If nothing satisfies the question, submit the header row alone. "
+        "names, every following line one result. Where no result exists, the header row alone is the answer. "
         "Quote a cell that holds a comma, a double quote or a line break, and double the quotes inside it. The reply "
         "says whether the table was accepted; a refusal names the row to mend. You may submit again: the last "
         "accepted table is your answer."
