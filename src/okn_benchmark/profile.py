@@ -20,8 +20,11 @@ REPLIES: Final[tuple[Reply, ...]] = ("sparql-json", "csv", "tsv")
 
 _VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _MASK: Final = "[redacted]"
+_SECRET_NAME: Final = re.compile(r"(?i)KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH(?!OR)|COOKIE|SESSION|SIGNATURE")
+_SCHEME: Final = re.compile(r"(?i)(Bearer|Basic|Token|ApiKey|Digest)\s+\S")
 _SHORTEST_SECRET: Final = 4
-"""Shorter values (a port, a switch) occur by chance in ordinary text; masking them would destroy it."""
+_SHORTEST_CREDENTIAL: Final = 8
+"""Shorter values (a port, a switch, a level) occur by chance in ordinary text; masking them would destroy it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,16 +147,34 @@ def redactor(profile: Profile) -> Callable[[str], str]:
     return lambda text: pattern.sub(_MASK, text)
 
 
+def credentials(profile: Profile) -> tuple[str, ...]:
+    """The values a server must never be seen to repeat: long enough, and given under a name that says what they are.
+
+    Of ``Authorization: Bearer abc`` also ``abc`` by itself. What is named otherwise may as well be a graph or a mode,
+    and masking it in a server's results would change what is measured.
+    """
+    found = [value for name, value in _given(profile) if _SECRET_NAME.search(name) or _SCHEME.match(value)]
+    words = [word for value in found for word in (value, *value.split())]
+    return tuple(dict.fromkeys(word for word in words if len(word) >= _SHORTEST_CREDENTIAL))
+
+
+def _given(profile: Profile) -> list[tuple[str, str]]:
+    """Every value the server is given, under its name."""
+    if isinstance(profile.upstream, StdioUpstream):
+        return list(profile.upstream.env.items())
+    parts = urlsplit(profile.upstream.url)
+    return [*profile.upstream.headers.items(), ("password", parts.password or ""), *parse_qsl(parts.query)]
+
+
 def _secrets(profile: Profile) -> list[str]:
-    match profile.upstream:
-        case HttpUpstream() as http:
-            parts = urlsplit(http.url)
-            values = [*http.headers.values(), parts.password or "", *(v for _, v in parse_qsl(parts.query))]
-            # "Bearer abc": an echo may hold the token without the scheme before it.
-            values += [word for value in http.headers.values() for word in value.split() if len(word) > len("Bearer")]
-        case StdioUpstream() as stdio:
-            values = list(stdio.env.values())
-    return [value for value in values if len(value) >= _SHORTEST_SECRET]
+    return [
+        *credentials(profile),
+        *(value for name, value in _given(profile) if len(value) >= _shortest(name)),
+    ]
+
+
+def _shortest(name: str) -> int:
+    return _SHORTEST_SECRET if _SECRET_NAME.search(name) else _SHORTEST_CREDENTIAL
 
 
 def _bare_url(url: str) -> str:

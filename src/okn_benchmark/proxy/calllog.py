@@ -16,6 +16,8 @@ from okn_benchmark.errors import OutsideFailure
 
 EVENTS_FILE: Final = "calls.jsonl"
 CALLS_FILE: Final = "calls.json"
+_NAMES: Final = frozenset({"tool", "names", "shown", "withheld"})
+"""Facts that are names of tools: counted by, and no place for a secret."""
 _COMPACT: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
@@ -49,7 +51,7 @@ class CallLog:
         if self._fd is None:
             return
         if self._redact is not str:
-            facts = {key: self._clean(value) for key, value in facts.items()}
+            facts = {key: value if key in _NAMES else self._clean(value) for key, value in facts.items()}
         line = _COMPACT.encode({"event": kind, "at": self._clock(), **facts})
         data = line.encode("utf-8", "backslashreplace") + b"\n"
         try:

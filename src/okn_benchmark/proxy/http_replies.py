@@ -27,6 +27,11 @@ def answers(message: Message, asked: Message) -> bool:
     return kind_of(message) == "response" and id_key(message.get("id")) == id_key(asked["id"])
 
 
+def is_error(message: Message) -> bool:
+    """Whether this is an error of JSON-RPC, and not some other JSON that a gateway or a login page sends."""
+    return message.get("jsonrpc") == "2.0" and isinstance(message.get("error"), dict)
+
+
 def same_origin(request: "httpx2.Request", follow: "httpx2.Request") -> bool:
     """Whether a redirect stays with the server it came from, and keeps the message it was given."""
     one, two = request.url, follow.url

@@ -27,7 +27,7 @@ from okn_benchmark.jsonrpc import (
 )
 from okn_benchmark.profile import HttpUpstream
 from okn_benchmark.proxy.http_headers import SESSION, Headers
-from okn_benchmark.proxy.http_replies import answers, described, read_body, reason_of, same_origin
+from okn_benchmark.proxy.http_replies import answers, described, is_error, read_body, reason_of, same_origin
 from okn_benchmark.proxy.sse import EventStream, TooLarge
 from okn_benchmark.proxy.wire import Arrived, Closed, Failed, Noted, Receive
 
@@ -213,7 +213,7 @@ class HttpWire:
             return
         body = await read_body(response, self._bound)
         messages = decode(body) if "json" in response.headers.get("content-type", "") else None
-        if messages is not None and len(messages) == 1 and "error" in messages[0] and status < 500 and status != 429:
+        if messages is not None and len(messages) == 1 and is_error(messages[0]) and status < 500 and status != 429:
             self._arrive({**messages[0], "id": request_id})
             return
         if status == 404 and self._headers.session is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from okn_benchmark.errors import InputError
 from okn_benchmark.jsonrpc import MESSAGE_BOUND
 from okn_benchmark.launch import ProxyLaunch
-from okn_benchmark.profile import HttpUpstream, Profile, redactor
+from okn_benchmark.profile import HttpUpstream, Profile, credentials, redactor
 from okn_benchmark.proxy.front import Outlet
 from okn_benchmark.proxy.outstanding import START_TIMEOUT_S
 from okn_benchmark.proxy.policy import SUBMIT, Policy
@@ -105,9 +105,17 @@ def connect(plan: Plan, outlet: Outlet) -> Wire:
 
 
 def _server(plan: Plan, outlet: Outlet) -> Wire:
-    """The server of the profile."""
-    profile = plan.profile
-    assert profile is not None
+    """The server of the profile, its echoes of what we log in with masked."""
+    assert plan.profile is not None
+    wire = _bare_server(plan, plan.profile, outlet)
+    if not (secret := credentials(plan.profile)):
+        return wire
+    from okn_benchmark.proxy.masked_wire import MaskedWire
+
+    return MaskedWire(wire, secret, redaction(plan))
+
+
+def _bare_server(plan: Plan, profile: Profile, outlet: Outlet) -> Wire:
     if isinstance(profile.upstream, HttpUpstream):
         from okn_benchmark.proxy.http_wire import HttpWire
 
