@@ -157,7 +157,7 @@ def test_an_explanation_counts_the_same_rows(pair: tuple[Table, Answer]) -> None
 )
 def test_the_assignment_and_the_matching_are_the_best_there_are(pair: tuple[Table, Answer]) -> None:
     key, answer = pair
-    comparison = compare(Key(key, SETTINGS), answer)
+    comparison = compare(Key(key, SETTINGS), columns_of(answer))
     for tier in (comparison.strict, comparison.normalized):
         assert tier.matched == max(_matched(tier.columns, answer, order) for order in _orders(len(key.columns)))
         assert tier.ordered == any(_in_sequence(tier.columns, answer, order) for order in _orders(len(key.columns)))
@@ -168,7 +168,7 @@ def _orders(width: int) -> list[tuple[int, ...]]:
 
 
 def _fits(columns: object, answer: Answer, order: tuple[int, ...], want: int, have: int) -> bool:
-    texts = columns_of(answer)
+    texts = columns_of(answer).texts
     for at, column in enumerate(columns):  # type: ignore[arg-type, var-annotated]
         (code,) = column.read([texts[order[at]][have]])
         classes = column.several[-2 - code] if code < NOTHING else (code,)

@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final, TypeAlias
 
 
@@ -32,8 +33,8 @@ class Malformed:
 
 Reading: TypeAlias = Answer | Malformed
 
-# Outside quotes csv hands this line back as it stands; inside an open quote its own quote closes the cell and is lost.
-_PROBE: Final = 'end"probe'
+# Read after the last line. Outside quotes csv hands it back as it stands; inside, its quote ends the cell and is lost.
+LAST: Final = ('end"probe',)
 _NEEDS_QUOTES: Final = re.compile(r'[,"\r\n]')
 
 
@@ -46,15 +47,24 @@ def read_answer(data: bytes) -> Reading:
     Returns:
         The table, or a `Malformed` whose reason is a sentence fit for whoever submitted it.
     """
-    csv.field_size_limit(sys.maxsize)  # one limit for the whole process; the default of 128 KiB would refuse long cells
-    # A wrapper decodes piece by piece: io.StringIO would keep four bytes for every character.
-    lines = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", newline="")
     try:
-        return _read(csv.reader(_probed(lines)))
+        return _read(records(data))
     except UnicodeDecodeError as error:
         return Malformed(reason=f"The text is not UTF-8 ({error.reason}).")
     except csv.Error as error:
         return Malformed(reason=f"The text cannot be read as CSV: {error}.")
+
+
+def records(data: bytes) -> Iterator[list[str]]:
+    """The records that are no blank line, header first, and `LAST` after them unless a quote was left open.
+
+    Raises:
+        UnicodeDecodeError, csv.Error: while iterating.
+    """
+    csv.field_size_limit(sys.maxsize)  # one limit for the whole process; the default of 128 KiB would refuse long cells
+    # A wrapper decodes piece by piece: io.StringIO would keep four bytes for every character.
+    lines = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", newline="")
+    return filter(None, csv.reader(chain(lines, LAST)))  # a blank line is an empty record
 
 
 def write_answer(answer: Answer) -> bytes:
@@ -68,15 +78,10 @@ def _line(cells: Iterable[str]) -> str:
     return (",".join(quoted) if quoted != [""] else '""') + "\n"
 
 
-def _probed(lines: Iterator[str]) -> Iterator[str]:
-    yield from lines
-    yield _PROBE
-
-
-def _read(records: Iterator[list[str]]) -> Reading:
-    rows = [tuple(record) for record in records if record]  # a blank line is an empty record
+def _read(found: Iterator[list[str]]) -> Reading:
+    rows = list(map(tuple, found))
     last = rows.pop()
-    if last != (_PROBE,):
+    if last != LAST:
         return Malformed(reason="A quote is opened and never closed.", row=len(rows) or None)
     if not rows:
         return Malformed(reason="There is no header: the first line must name the columns.")

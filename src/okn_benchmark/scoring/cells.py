@@ -23,6 +23,7 @@ _EXACT: Final = frozenset(
         "negativeInteger", "unsignedInt", "unsignedLong", "unsignedShort", "unsignedByte",
     )
 )  # fmt: skip
+_STARTS: Final = frozenset("-0123456789")
 _BINARY: Final = frozenset({XSD + "double", XSD + "float"})
 _TOLERANT: Final = _BINARY | {XSD + "decimal"}
 NUMERIC: Final = _EXACT | _TOLERANT
@@ -98,8 +99,8 @@ def number_of(cell: Cell) -> tuple[str, bool] | None:
     if cell.datatype in _EXACT or cell.datatype in _TOLERANT:
         number = canonical(cell.value)
         return None if number is None else (number, cell.datatype in _TOLERANT)
-    if cell.datatype in {"", XSD + "string"}:
-        number = plain_number(cell.value)
+    if not cell.datatype or cell.datatype == XSD + "string":
+        number = plain_number(cell.value) if cell.value[:1] in _STARTS else None
         return None if number is None else (number, "." in cell.value)
     return None
 

@@ -1,16 +1,18 @@
 """A key and a readable answer side by side, once per tier."""
 
+import csv
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, zip_longest
 
-from okn_benchmark.scoring.answer import Answer
+from okn_benchmark.scoring.answer import LAST, Answer, records
 from okn_benchmark.scoring.cells import Column
 from okn_benchmark.scoring.columns import Assignment, assign, by_name
 from okn_benchmark.scoring.key_column import KeyColumn, StrictColumn
 from okn_benchmark.scoring.readings import Order, Readings
 from okn_benchmark.scoring.rows import Codes, is_ordered, overlap
 from okn_benchmark.scoring.settings import Guard, Settings
-from okn_benchmark.table import Table
+from okn_benchmark.table import Cell, Table
 
 
 @dataclass(slots=True)
@@ -19,15 +21,22 @@ class Key:
 
     table: Table
     settings: Settings
+    _cells: list[tuple[Cell, ...]] | None = None
     _normalized: list[KeyColumn] | None = None
     _strict: list[StrictColumn] | None = None
+
+    @property
+    def cells(self) -> list[tuple[Cell, ...]]:
+        """The key by columns."""
+        if self._cells is None:
+            self._cells = list(zip(*self.table.rows, strict=True)) or [()] * len(self.table.columns)
+        return self._cells
 
     @property
     def normalized(self) -> list[KeyColumn]:
         """The columns of the normalized tier."""
         if self._normalized is None:
-            cells = list(zip(*self.table.rows, strict=True)) or [()] * len(self.table.columns)
-            named = zip(self.table.columns, cells, strict=True)
+            named = zip(self.table.columns, self.cells, strict=True)
             self._normalized = [KeyColumn(name, column, self.settings) for name, column in named]
         return self._normalized
 
@@ -35,13 +44,22 @@ class Key:
     def strict(self) -> list[StrictColumn]:
         """The columns of the strict tier."""
         if self._strict is None:
-            self._strict = [StrictColumn(self.table.column(index)) for index in range(len(self.table.columns))]
+            self._strict = list(map(StrictColumn, self.cells))
         return self._strict
 
     @property
     def guards(self) -> tuple[Guard, ...]:
         """Rules that stand down on this key whatever the answer."""
         return tuple(guard for column in self.normalized for guard in column.guards)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """A readable answer by columns; ``count`` is how many rows it has."""
+
+    columns: tuple[str, ...]
+    texts: Sequence[Sequence[str]]
+    count: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,54 +93,59 @@ class Comparison:
         return tier.matched == self.key_rows == self.answer_rows
 
 
-def compare(key: Key, answer: Answer) -> Comparison:
+def columns_of(answer: Answer) -> Given:
+    """An answer by columns."""
+    texts = list(zip(*answer.rows, strict=True)) if answer.rows else [()] * len(answer.columns)
+    return Given(columns=answer.columns, texts=texts, count=len(answer.rows))
+
+
+def repeats(key: Key, submitted: bytes) -> Comparison | None:
+    """The comparison of a submission that is the key text by text, in order and under its names; None for any other.
+
+    Most right answers are. They are read along the key and nothing of them is kept.
+    """
+    try:
+        found = records(submitted)
+        order = by_name(key.table.columns, next(found, ()))
+        if order is None or not order:
+            return None
+        place = {have: want for want, have in enumerate(order)}
+        wanted = zip(*(key.strict[place[have]].texts for have in range(len(order))), strict=True)
+        if any(tuple(given or ()) != want for given, want in zip_longest(found, chain(wanted, (LAST,)))):
+            return None
+    except (UnicodeDecodeError, csv.Error):
+        return None
+    count = len(key.table)
+    strict = Tier(columns=key.strict, matched=count, ordered=True, order=order)
+    return Comparison(
+        strict=strict, normalized=replace(strict, columns=key.normalized), key_rows=count, answer_rows=count
+    )
+
+
+def compare(key: Key, given: Given) -> Comparison:
     """Compare an answer with a key in both tiers."""
-    texts = columns_of(answer)
-    strict = _identical(key, answer, texts) or tier(key.strict, key.table, answer, texts)
+    strict = tier(key.strict, key.table, given)
     if strict.ordered and strict.order is not None:  # what is equal text by text is equal by any rule
         normalized = replace(strict, columns=key.normalized, codes=None)
     else:
         seeds = (strict.order,) if strict.order is not None and strict.matched else ()
-        normalized = tier(key.normalized, key.table, answer, texts, seeds)
+        normalized = tier(key.normalized, key.table, given, seeds)
     return Comparison(
-        strict=strict,
-        normalized=normalized,
-        key_rows=len(key.table),
-        answer_rows=len(answer.rows),
-        texts=texts,
+        strict=strict, normalized=normalized, key_rows=len(key.table), answer_rows=given.count, texts=given.texts
     )
 
 
-def _identical(key: Key, answer: Answer, texts: Sequence[Sequence[str]]) -> Tier | None:
-    """The strict tier of an answer that repeats the key text by text under its names; no cell is numbered for it."""
-    named = by_name(key.table.columns, answer.columns)
-    if named is None or not answer.rows or len(answer.rows) != len(key.table):
-        return None
-    if any(column.texts != list(texts[at]) for column, at in zip(key.strict, named, strict=True)):
-        return None
-    return Tier(columns=key.strict, matched=len(answer.rows), ordered=True, order=named)
-
-
-def columns_of(answer: Answer) -> list[tuple[str, ...]]:
-    """The answer's cells by column."""
-    return list(zip(*answer.rows, strict=True)) if answer.rows else [()] * len(answer.columns)
-
-
-def tier(
-    columns: Sequence[Column],
-    table: Table,
-    answer: Answer,
-    texts: Sequence[Sequence[str]],
-    seeds: Sequence[Order] = (),
-) -> Tier:
+def tier(columns: Sequence[Column], table: Table, given: Given, seeds: Sequence[Order] = ()) -> Tier:
     """Compare in one tier: by name where the names are the key's, else under the best assignment."""
-    wanted, given = len(table), len(answer.rows)
-    if not wanted or not given or len(texts) != len(columns):
-        return Tier(columns=columns, matched=0, ordered=wanted == given == 0)
+    wanted = len(table)
+    if not wanted or not given.count or len(given.texts) != len(columns):
+        return Tier(columns=columns, matched=0, ordered=wanted == given.count == 0)
     if not columns:
-        return Tier(columns=columns, matched=min(wanted, given), ordered=wanted == given, order=(), codes=())
-    readings = Readings(columns, texts)
-    named = by_name(table.columns, answer.columns)
+        return Tier(
+            columns=columns, matched=min(wanted, given.count), ordered=wanted == given.count, order=(), codes=()
+        )
+    readings = Readings(columns, given.texts)
+    named = by_name(table.columns, given.columns)
     if named is None:
         chosen = assign(readings, seeds)
     else:
@@ -131,7 +154,7 @@ def tier(
     return Tier(
         columns=columns,
         matched=chosen.matched,
-        ordered=chosen.matched == wanted == given and is_ordered(columns, codes),
+        ordered=chosen.matched == wanted == given.count and is_ordered(columns, codes),
         order=chosen.order,
         codes=codes,
         exhausted=chosen.exhausted,

@@ -11,10 +11,9 @@ from itertools import islice, product
 from typing import Any, Final, TypeAlias
 
 from okn_benchmark.jsonio import JsonObject
-from okn_benchmark.scoring.answer import Answer
 from okn_benchmark.scoring.cells import NOTHING, Classes, Column
 from okn_benchmark.scoring.columns import by_name
-from okn_benchmark.scoring.compare import Comparison, Key, tier
+from okn_benchmark.scoring.compare import Comparison, Given, Key, tier
 from okn_benchmark.scoring.key_column import KeyColumn
 from okn_benchmark.scoring.readings import Order, Readings
 from okn_benchmark.scoring.relaxed import Nearest, by_local_name, without_case
@@ -43,14 +42,14 @@ class Diagnosis:
     details: Mapping[str, JsonObject] = field(default_factory=dict)
 
 
-def diagnose(key: Key, answer: Answer, comparison: Comparison) -> Diagnosis:
-    """Diagnose a readable answer."""
+def diagnose(key: Key, header: tuple[str, ...], comparison: Comparison) -> Diagnosis:
+    """Diagnose a readable answer with these names of columns."""
     normalized = comparison.normalized
     if comparison.exact(normalized):
         return Diagnosis(labels=() if normalized.ordered else ("order_only",))
     if not comparison.answer_rows:
         return Diagnosis(labels=("empty",))
-    found = list(_Repairs(key, answer, comparison).labels())
+    found = list(_Repairs(key, header, comparison).labels())
     return Diagnosis(
         labels=tuple(label for label, _ in found), details={label: detail for label, detail in found if detail}
     )
@@ -59,7 +58,7 @@ def diagnose(key: Key, answer: Answer, comparison: Comparison) -> Diagnosis:
 @dataclass(frozen=True, slots=True)
 class _Repairs:
     key: Key
-    answer: Answer
+    header: tuple[str, ...]
     seen: Comparison
 
     def labels(self) -> Iterator[tuple[str, JsonObject]]:
@@ -72,7 +71,7 @@ class _Repairs:
             yield "disjoint", {}
 
     def _columns(self) -> Iterator[tuple[str, JsonObject]]:
-        wanted, given = self.key.table.columns, self.answer.columns
+        wanted, given = self.key.table.columns, self.header
         if len(wanted) == len(given) or not wanted or self.seen.key_rows != self.seen.answer_rows:
             return
         pairs = self._paired()
@@ -88,8 +87,8 @@ class _Repairs:
     def _paired(self) -> Sequence[Pair] | None:
         """Pairs of columns under which every row matches, equal names first."""
         readings = Readings(self.key.normalized, self.seen.texts)
-        named = _shared_names(self.key.table.columns, self.answer.columns)
-        narrow = min(len(self.key.table.columns), len(self.answer.columns))
+        named = _shared_names(self.key.table.columns, self.header)
+        narrow = min(len(self.key.table.columns), len(self.header))
         if len(named) == narrow:
             columns = [self.key.normalized[want] for want, _ in named]
             codes = [readings.codes(*pair) for pair in named]
@@ -150,15 +149,16 @@ class _Repairs:
         some = range(0, self.seen.answer_rows, max(1, self.seen.answer_rows // _TRIED))
         if not all(_readable(columns, [column[row] for column in texts]) for row in some):
             return False
-        return tier(columns, self.key.table, self.answer, texts).matched == self.seen.key_rows
+        given = Given(columns=self.header, texts=texts, count=self.seen.answer_rows)
+        return tier(columns, self.key.table, given).matched == self.seen.key_rows
 
     def _order(self) -> Order | None:
         """The order of columns to keep; None where names say nothing and no row matched, so that none is known."""
-        named = by_name(self.key.table.columns, self.answer.columns)
+        named = by_name(self.key.table.columns, self.header)
         return self.seen.normalized.order if named is not None or self.seen.normalized.matched else None
 
     def _columns_with_cells(self) -> Iterator[tuple[KeyColumn, Sequence[Cell]]]:
-        return zip(self.key.normalized, zip(*self.key.table.rows, strict=True), strict=True)
+        return zip(self.key.normalized, self.key.cells, strict=True)
 
     def _tolerance(self) -> Decimal | None:
         """The smallest looser tolerance that makes the answer exact."""
@@ -171,7 +171,7 @@ class _Repairs:
     def _slips(self) -> Iterator[dict[str, Any]]:
         """The column and the factor that repair the answer."""
         texts, order = self.seen.texts, self._order()
-        cells = list(zip(*self.key.table.rows, strict=True))
+        cells = self.key.cells
         pairs = product(range(len(cells)), range(len(texts))) if order is None else enumerate(order)
         given = self.seen.normalized.codes or ()
         failing = {want for want, codes in enumerate(given) if NOTHING in codes} if order is not None else set()
@@ -183,7 +183,7 @@ class _Repairs:
                 columns[want] = Nearest(self.key.normalized[want], cells[want], AS_MEASURED)
                 repaired = [scaled(column, factor) if at == have else column for at, column in enumerate(texts)]
                 if self._repaired(columns, repaired, order):
-                    yield {"column": self.answer.columns[have], "factor": float(factor)}
+                    yield {"column": self.header[have], "factor": float(factor)}
 
     def _repaired(self, columns: Sequence[Column], texts: Sequence[Sequence[str]], order: Order | None) -> bool:
         if order is None:
@@ -198,7 +198,7 @@ class _Repairs:
                 return False
         pool = Table(("cell",), tuple((cell,) for row in self.key.table.rows for cell in row))
         pooled = Key(pool, self.key.settings).normalized[0]
-        codes = pooled.read([text for row in self.answer.rows for text in row])
+        codes = pooled.read([text for row in zip(*self.seen.texts, strict=True) for text in row])
         if NOTHING in codes:
             return False
         return _bags(merged(pooled.classes, pooled.several), width) == _bags(merged(codes, pooled.several), width)

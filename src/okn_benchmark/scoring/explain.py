@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from okn_benchmark.jsonio import JsonObject
 from okn_benchmark.scoring.answer import Answer, Malformed
 from okn_benchmark.scoring.cells import NOTHING, lexical
-from okn_benchmark.scoring.compare import Comparison, Key, Tier, compare
+from okn_benchmark.scoring.compare import Comparison, Key, Tier, columns_of, compare
 from okn_benchmark.scoring.rows import Reading, readings
 from okn_benchmark.scoring.settings import Settings
 from okn_benchmark.scoring.verdict import read_for
@@ -86,7 +86,7 @@ def explain(
     answer = None if submitted is None else read_for(reference, submitted)
     if answer is None or isinstance(answer, Malformed):
         answer = Answer(columns=(), rows=[])
-    comparison = compare(key, answer)
+    comparison = compare(key, columns_of(answer))
     pairs = _pairs(comparison)
     used = set(pairs.values())
     missing = [row for row in range(len(reference)) if row not in used]

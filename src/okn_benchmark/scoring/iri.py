@@ -124,9 +124,13 @@ def _shared_name(iris: Sequence[str]) -> tuple[str, str, str] | None:
         clash := _repeated(iris, [_long_tail(iri) for iri in iris])
     ) is not None:
         return clash
-    stems = _stems(names)
-    varied = any(len(spellings) > 1 for spellings in stems.values())
-    if varied or any(local in known for name in names for _, local in _splits(name)):
+    stems: set[str] = set()
+    doubtful = False
+    for name in names:
+        for stem, local in _splits(name):
+            stems.add(stem)
+            doubtful = doubtful or local in known
+    if doubtful or len({stem[:-1].lower() for stem in stems}) < len(stems):
         return _curie_clash(_indexed(iris))
     return None
 

@@ -30,7 +30,7 @@ class StrictColumn:
     """The strict tier: a text is itself."""
 
     def __init__(self, cells: Iterable[Cell]) -> None:
-        self.texts = list(map(lexical, cells))
+        self.texts = ["" if cell is None else cell.value if cell.kind != "bnode" else lexical(cell) for cell in cells]
         self._ids: dict[str, int] | None = None
         self._classes: list[int] | None = None
         self.several: Sequence[tuple[int, ...]] = ()
@@ -64,16 +64,19 @@ class KeyColumn:
     """
 
     def __init__(self, name: str, cells: Sequence[Cell], settings: Settings) -> None:
+        self._cells = cells
         distinct = dict.fromkeys(cells)
-        self._numeric = {cell: number for cell in distinct if (number := number_of(cell)) is not None}
         iris = [cell.value for cell in distinct if cell is not None and cell.kind == "uri"]
-        self._numbers = NumberRule(name, self._numeric.values(), settings) if self._numeric else None
         self._iris = IriRule(name, iris) if iris else None
+        self._numbers = NumberRule(name, self._numeric_of, settings) if any(map(number_of, distinct)) else None
         self.guards = tuple(self._guards(name, distinct))
         self.several: list[tuple[int, ...]] = []
         self._several_codes: dict[tuple[int, ...], int] = {}
-        self._cells = cells
         self._reading: _Reading | None = None
+
+    def _numeric_of(self) -> Iterator[tuple[str, bool]]:
+        """The distinct numbers of the column, one by one: a guard is often settled by the first of them."""
+        return (number for cell in dict.fromkeys(self._cells) if (number := number_of(cell)) is not None)
 
     @property
     def classes(self) -> list[int]:
@@ -125,7 +128,7 @@ class KeyColumn:
             return self._iris.key(cell.value)
         if cell.kind == "bnode":
             return "_" + cell.value.removeprefix("_:")
-        number = self._numeric.get(cell)
+        number = None if self._numbers is None else number_of(cell)
         if number is not None and self._numbers is not None:
             return self._numbers.key(number[0], tolerant=number[1])
         return literal_key(cell)

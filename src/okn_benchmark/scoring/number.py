@@ -7,9 +7,10 @@ exponent, and hashes of chosen strings cannot be made to collide.
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN, Context, Decimal
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Final
 
 from okn_benchmark.scoring.settings import MOST_DIGITS, Guard, Settings, shown
@@ -17,6 +18,7 @@ from okn_benchmark.scoring.settings import MOST_DIGITS, Guard, Settings, shown
 _NUMBER: Final = re.compile(r"([+-]?)(?:([0-9]++)(?:\.([0-9]*+))?|\.([0-9]++))(?:[eE]([+-]?[0-9]{1,4}))?")
 _PLAIN: Final = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?")
 _NAMED: Final = {"nan": "NaN", "inf": "INF", "+inf": "INF", "-inf": "-INF"}
+_PART: Final = 4_096
 _LAST_BIT: Final = Decimal("1e-12")
 
 # Forty digits are more than any comparison here can tell apart, and bound the work on a longer number. No exponent
@@ -79,76 +81,108 @@ class NumberRule:
 
     Args:
         column: the name of the column, for the guard.
-        numbers: canonical number → whether it is of a type that engines print differently (decimal, float, double).
+        numbers: gives each number, canonical, and whether its type is one that engines print differently (decimal,
+            float, double).
         settings: digits and tolerance.
     """
 
-    def __init__(self, column: str, numbers: Iterable[tuple[str, bool]], settings: Settings) -> None:
-        self.guard: Guard | None = None
-        self._digits = settings.significant_digits
+    def __init__(self, column: str, numbers: Callable[[], Iterable[tuple[str, bool]]], settings: Settings) -> None:
+        self._numbers = numbers
+        self._precision = settings.significant_digits
         self._tolerance = Decimal(str(settings.numeric_rel_tol))
-        self._steps: list[tuple[Decimal, str]] = []
-        seen = set(numbers)
-        self._exact = any(not tolerant for _, tolerant in seen)
-        self._whole = [number for number, tolerant in seen if tolerant and is_integral(number)]
-        self._whole_steps: list[tuple[Decimal, str]] | None = None
-        fractions = {number for number, tolerant in seen if tolerant and not is_integral(number)}
-        self._fractions = bool(fractions)
-        if fractions:
-            self._read_fractions(column, fractions, {number for number, _ in seen})
+        self._known: _Known | None = None
+        tight = self._tight()
+        self.guard = None if tight is None else _snapping_guard(column, *tight)
+
+    def _tight(self) -> tuple[str, str] | None:
+        """Two numbers too close to snap between. In a crowded column a part of it shows that."""
+        for size in (_PART, None):
+            taken = list(islice(self._numbers(), size))
+            seen = set(taken)
+            if any(tolerant and not is_integral(number) for number, tolerant in seen):
+                tight = _first_tight_pair(_by_value({number for number, _ in seen})[0], self._tolerance)
+                if tight is not None:
+                    return tight
+            if len(taken) < _PART:
+                return None
+        return None
+
+    def _ready(self) -> "_Known":
+        """What reading needs of all numbers of the column, made when one is read."""
+        if self._known is None:
+            seen = set(self._numbers())
+            fractions = {number for number, tolerant in seen if tolerant and not is_integral(number)}
+            whole = [number for number, tolerant in seen if tolerant and is_integral(number)]
+            digits = self._precision
+            if self.guard is not None:
+                digits = _separating_digits(*_by_value({number for number, _ in seen}), digits)
+                fractions_in_order = []
+            else:
+                fractions_in_order = sorted((ARITHMETIC.create_decimal(number), number) for number in fractions)
+            self._known = _Known(
+                digits=digits,
+                exact=any(not tolerant for _, tolerant in seen),
+                fractions=bool(fractions),
+                steps=fractions_in_order,
+                whole=sorted((ARITHMETIC.create_decimal(number), number) for number in whole),
+            )
+        return self._known
 
     def key(self, number: str, *, tolerant: bool) -> str:
         """The class of a reference number: exact, whole though printed as a decimal, or rounded."""
         if not tolerant:
             return "i" + number
-        return "d" + number if is_integral(number) else "r" + rounded(number, self._digits)
+        return "d" + number if is_integral(number) else "r" + rounded(number, self._ready().digits)
 
     def keys(self, text: str) -> Sequence[str]:
         """The classes a candidate may stand for, whether the column has them or not; none for what is no number."""
         number = canonical(text)
         if number is None:
             return ()
-        keys = ["i" + number] if self._exact else []
-        if self._fractions:
-            keys.append("r" + rounded(self._snapped(number), self._digits))
-        if self._whole:
-            near = number if is_integral(number) else self._near_whole(number)
+        known = self._ready()
+        keys = ["i" + number] if known.exact else []
+        if known.fractions:
+            keys.append("r" + rounded(self._snapped(number, known), known.digits))
+        if known.whole:
+            near = number if is_integral(number) else self._near(number, known.whole, _LAST_BIT)
             keys += ["d" + near] if near is not None else []
         return keys
 
-    def _read_fractions(self, column: str, fractions: set[str], every: set[str]) -> None:
-        ordered, floats = _by_value(every)
-        tight = _first_tight_pair(ordered, self._tolerance)
-        if tight is None:
-            self._steps = sorted((ARITHMETIC.create_decimal(number), number) for number in fractions)
-            return
-        self._digits = _separating_digits(ordered, floats, self._digits)
-        low, high = (shown(_readable(number)) for number in tight)
-        self.guard = Guard(
-            guard="snapping",
-            column=column,
-            reason=f"{low} and {high} lie closer than twice the tolerance, so decimals are not snapped here; "
-            f"{self._digits} significant digits decide.",
-        )
+    def _snapped(self, number: str, known: "_Known") -> str:
+        return (self._near(number, known.steps, self._tolerance) or number) if known.steps else number
 
-    def _snapped(self, number: str) -> str:
-        if not self._steps:
-            return number
+    def _near(self, number: str, steps: Sequence[tuple[Decimal, str]], tolerance: Decimal) -> str | None:
+        """The one number of the column that a candidate is near to."""
         value = ARITHMETIC.create_decimal(number)
-        near = _nearest(self._steps, value)
-        return number if near is None or not self._within(value, near, self._tolerance) else near
-
-    def _near_whole(self, number: str) -> str | None:
-        if self._whole_steps is None:
-            self._whole_steps = sorted((ARITHMETIC.create_decimal(whole), whole) for whole in self._whole)
-        value = ARITHMETIC.create_decimal(number)
-        near = _nearest(self._whole_steps, value)
-        return near if near is not None and self._within(value, near, _LAST_BIT) else None
+        near = _nearest(steps, value)
+        return near if near is not None and self._within(value, near, tolerance) else None
 
     def _within(self, value: Decimal, near: str, tolerance: Decimal) -> bool:
         target = ARITHMETIC.create_decimal(near)
         reach = ARITHMETIC.multiply(tolerance, target.copy_abs()) if target else _LAST_BIT
         return ARITHMETIC.subtract(value, target).copy_abs() <= reach
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Known:
+    digits: int
+    exact: bool
+    """Whether any number compares by value alone."""
+    fractions: bool
+    """Whether any compares by rounding."""
+    steps: Sequence[tuple[Decimal, str]]
+    """What decimals snap to; empty under the guard."""
+    whole: Sequence[tuple[Decimal, str]]
+    """Whole numbers of a type that engines print a last bit off."""
+
+
+def _snapping_guard(column: str, low: str, high: str) -> Guard:
+    return Guard(
+        guard="snapping",
+        column=column,
+        reason=f"{_readable(low)} and {_readable(high)} lie closer than twice the tolerance, so decimals are not "
+        "snapped here; as many digits decide as tell the column's values apart.",
+    )
 
 
 def _nearest(steps: Sequence[tuple[Decimal, str]], value: Decimal) -> str | None:
@@ -216,4 +250,4 @@ def _unit(digits: int) -> float:
 def _readable(number: str) -> str:
     """A canonical number as people write it."""
     value = ARITHMETIC.create_decimal(number)
-    return f"{value:f}" if -20 < value.adjusted() < 20 else str(value)
+    return shown(f"{value:f}" if -20 < value.adjusted() < 20 else str(value))

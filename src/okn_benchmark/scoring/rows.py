@@ -42,6 +42,8 @@ def overlap(columns: Sequence[Classes], got: Codes) -> int:
     A row whose cells stand for one class each has one place to go, so those go first; what is left is a small
     matching problem between rows of several readings.
     """
+    if any(codes.count(NOTHING) == len(codes) for codes in got):
+        return 0
     left = Counter(zip(*(column.classes for column in columns), strict=True))
     several = [column.several for column in columns]
     open_rows: Counter[Reading] = Counter()

@@ -7,7 +7,7 @@ from typing import Final, Literal, TypeAlias
 
 from okn_benchmark.jsonio import JsonObject
 from okn_benchmark.scoring.answer import Answer, Malformed, Reading, read_answer
-from okn_benchmark.scoring.compare import Comparison, Key, Tier, columns_of, compare, tier
+from okn_benchmark.scoring.compare import Comparison, Given, Key, Tier, columns_of, compare, repeats, tier
 from okn_benchmark.scoring.diagnosis import diagnose
 from okn_benchmark.scoring.settings import CONTRACT, Guard, Settings
 from okn_benchmark.table import Table
@@ -106,13 +106,21 @@ def judge_key(key: Key, submitted: bytes | None, traps: Mapping[str, Table] = _N
     """The same against a prepared key: for many answers to one question."""
     if submitted is None:
         return _unread(key, submitted=False, label="no_submission")
+    same = repeats(key, submitted) if not traps else None
+    if same is not None:
+        return _judged(key, Given(columns=key.table.columns, texts=(), count=same.answer_rows), same, traps)
     answer = read_for(key.table, submitted)
     if isinstance(answer, Malformed):
         return _unread(key, submitted=True, label="malformed", reason=answer.reason)
-    comparison = compare(key, answer)
+    given = columns_of(answer)
+    del answer  # a large one is held once, not twice
+    return _judged(key, given, compare(key, given), traps)
+
+
+def _judged(key: Key, given: Given, comparison: Comparison, traps: Mapping[str, Table]) -> Verdict:
     exact = comparison.exact(comparison.normalized)
-    diagnosis = diagnose(key, answer, comparison)
-    trap = _trapped(answer, exact, key.settings, traps)
+    diagnosis = diagnose(key, given.columns, comparison)
+    trap = _trapped(given, exact, key.settings, traps)
     names = () if exact else tuple(f"trap:{name}" for name in trap.names)
     precision, recall, f1 = _rates(comparison, comparison.normalized)
     return Verdict(
@@ -125,7 +133,7 @@ def judge_key(key: Key, submitted: bytes | None, traps: Mapping[str, Table] = _N
         precision=precision,
         recall=recall,
         submitted=True,
-        answer_rows=len(answer.rows),
+        answer_rows=comparison.answer_rows,
         reference_rows=len(key.table),
         diagnosis=(*diagnosis.labels, *names),
         details=diagnosis.details,
@@ -174,16 +182,14 @@ def _budget_guard(comparison: Comparison) -> tuple[Guard, ...]:
     )
 
 
-def _trapped(answer: Answer, exact: bool, settings: Settings, traps: Mapping[str, Table]) -> TrapOutcome:  # noqa: FBT001
-    texts = columns_of(answer) if traps else []
-    names = tuple(name for name, table in traps.items() if _equals(Key(table, settings), answer, texts))
+def _trapped(given: Given, exact: bool, settings: Settings, traps: Mapping[str, Table]) -> TrapOutcome:  # noqa: FBT001
+    names = tuple(name for name, table in traps.items() if _equals(Key(table, settings), given))
     if exact:
         return TrapOutcome(outcome="review" if names else "correct", names=names)
     return TrapOutcome(outcome="trap" if names else "neither", names=names)
 
 
-def _equals(key: Key, answer: Answer, texts: list[tuple[str, ...]]) -> bool:
-    if not len(key.table) and not answer.rows:
+def _equals(key: Key, given: Given) -> bool:
+    if not len(key.table) and not given.count:
         return True
-    found = tier(key.normalized, key.table, answer, texts)
-    return found.matched == len(key.table) == len(answer.rows)
+    return tier(key.normalized, key.table, given).matched == len(key.table) == given.count
