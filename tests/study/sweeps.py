@@ -71,8 +71,7 @@ class Study:
             kg_hint="none",
             endpoint=str(self.folder / "ic50.ttl"),
             cache=self.folder / "cache",
-            profile=self.profile,
-            **{"host": "oracle", **more},
+            **{"host": "oracle", "profile": self.profile, **more},
         )
 
     def run(self, mind: Mind, out: str = "root", *, host: Any = None, **more: Any) -> Swept:

@@ -13,6 +13,7 @@ from okn_benchmark.interventions.arm import Arm
 from okn_benchmark.jobs.evidence import AttemptEvidence, read_attempt
 from okn_benchmark.jsonio import Fields, JsonObject
 from okn_benchmark.runs.aggregate import aggregate, question_entry
+from okn_benchmark.runs.drift import read_drift
 from okn_benchmark.runs.identity import excluded_ids
 from okn_benchmark.runs.layout import AttemptPaths, RunsRoot
 from okn_benchmark.runs.ledger import ledger_of
@@ -26,6 +27,7 @@ from okn_benchmark.runs.shapes import (
     Metrics,
     QuestionResult,
 )
+from okn_benchmark.runs.tape import tape_notes
 from okn_benchmark.runs.tree import Problem, read_file
 from okn_benchmark.scoring.verdict import Settings, judge
 from okn_benchmark.sparql.results import read_results
@@ -106,7 +108,7 @@ def result_of(
         outcome=outcome.kind,
         cause=outcome.cause,
         reason=outcome.reason,
-        warnings=(*outcome.warnings, *evidence.faults),
+        warnings=(*outcome.warnings, *tape_notes(evidence.calls), *evidence.faults),
         verdict=verdict,
     )
     if evidence.episode is not None:
@@ -166,7 +168,8 @@ def derive_condition(root: RunsRoot, record: ConditionRecord, keys: Callable[[st
         entries[question] = question_entry(result) | _unknown(record.questions.get(question, {}), result)
         results.append(result)
         problems.extend(found)
-    whole = aggregate(results, _manipulation(arm, fault, results))
+    drift = read_drift(record.meta)
+    whole = aggregate(results, _manipulation(arm, fault, results), apart=drift.apart if drift else ())
     settled = replace(record, questions=entries, aggregate=whole)
     return DerivedCondition(record=settled, results=tuple(results), problems=tuple(problems))
 
