@@ -98,7 +98,9 @@ def _rates(root: Path, condition: str | None) -> tuple[list[float], str]:
         raise InputError(
             f"{root} has {len(names)} conditions and {asked}.", hint=f"Add --condition with one of: {', '.join(names)}."
         )
-    found = [row for q in view.questions for row in q.rows if row.condition == condition and row.exact]
+    found = [
+        row for q in view.questions for row in q.rows if row.condition == condition and row.exact and not row.apart
+    ]
     if not found:
         raise InputError(f"{condition} of {root} measured nothing to plan from.")
     return [sum(row.exact) / len(row.exact) for row in found], f"{len(found)} questions of {condition}"

@@ -1,11 +1,11 @@
 """What a condition is, read from its record: the axes of the study and where its numbers come from."""
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from okn_benchmark.jsonio import JsonObject, digest, line
+from okn_benchmark.jsonio import JsonObject, digest
+from okn_benchmark.runs.drift import DriftCheck, read_drift
 from okn_benchmark.runs.shapes import ConditionRecord
 
 ORACLE_HOST: Final = "oracle"
@@ -19,6 +19,15 @@ class Excluded:
 
     id: str
     reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audit:
+    """What the agent program was found to be given, before its first episode and with an episode's own flags."""
+
+    digest: str | None
+    clean: bool
+    findings: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,9 +55,14 @@ class About:
     label: str | None
     arm: str | None
     """The digest of an intervention file, or None."""
-    audit: str | None
-    drift: str | None
-    """What the audit of the agent program and the check of the endpoint found, in words; None: not done."""
+    model_script: str | None
+    """Digest of the script that answered in the model's place, or None."""
+    audit: Audit | None
+    """None: the agent program was not audited."""
+    drift: DriftCheck | None
+    """None: the keys were not asked again."""
+    server_fault: str | None
+    """What the server did instead of answering, before the first episode."""
     excluded: tuple[Excluded, ...]
     other: str
     """A digest of the rest of the identity: two conditions are contrasted only where it agrees."""
@@ -64,10 +78,22 @@ class About:
         return None if self.kg_hint is None else self.kg_hint != "none"
 
     @property
+    def has_model(self) -> bool:
+        """Whether a model answered: not the oracle, and no script in a model's place."""
+        return self.host != ORACLE_HOST and self.model_script is None
+
+    @property
+    def failed_audit(self) -> bool:
+        """Whether the agent program was found to be given what an episode should not have."""
+        return self.audit is not None and not self.audit.clean
+
+    @property
     def model(self) -> str:
-        """The exact model id with the alias asked for beside it; the oracle says what it is."""
+        """The exact model id with the alias asked for beside it; an oracle or a script says what it is."""
         if self.host == ORACLE_HOST:
             return ORACLE_WORDS
+        if self.model_script is not None:
+            return script_words(self.model_script)
         exact = " + ".join(self.model_resolved)
         if not exact:
             return f"{self.model_requested} (asked for; never confirmed)" if self.model_requested else "–"
@@ -76,8 +102,8 @@ class About:
 
     @property
     def effort_shown(self) -> str:
-        """The effort asked for; the oracle has none."""
-        return "–" if self.host == ORACLE_HOST else self.effort or NO_EFFORT
+        """The effort asked for; where no model answered there was none."""
+        return self.effort or NO_EFFORT if self.has_model else "–"
 
     @property
     def scope(self) -> tuple[str | None, str | None]:
@@ -88,13 +114,18 @@ class About:
     def agent(self) -> tuple[str, ...]:
         """Who answered: two arms that differ in it differ in more than their tools."""
         exact = "+".join(self.model_resolved) or self.model_requested or ""
-        return (self.host or "", exact, self.effort or NO_EFFORT)
+        return (self.host or "", exact, self.effort or NO_EFFORT, self.model_script or "")
 
 
 _AXES: Final = frozenset(
     {"level", "kg_hint", "server", "withheld", "withheld_tools", "without_tool", "model", "effort", "tier", "repeat"}
     | {"host", "label", "excluded", "excluded_ids", "arm", "arm_digest", "corpus"}
 )
+
+
+def script_words(digest_: str) -> str:
+    """``scripted (no model; script 0123456789ab)``."""
+    return f"scripted (no model; script {digest_.removeprefix('sha256:')[:12]})"
 
 
 def place(text: str | None) -> str | None:
@@ -132,8 +163,10 @@ def about(record: ConditionRecord) -> About:
         server_version=_server_words(server),
         label=_text(identity, "label") or _text(meta, "label"),
         arm=_text(identity, "arm"),
-        audit=_findings(meta.get("audit")),
-        drift=_findings(meta.get("drift")),
+        model_script=_text(meta, "model_script"),
+        audit=_audit(meta.get("audit")),
+        drift=read_drift(meta),
+        server_fault=_text(meta, "server_fault"),
         excluded=_excluded(meta.get("excluded")),
         other=digest({k: v for k, v in identity.items() if k not in _AXES})[:12] if identity is not meta else "",
     )
@@ -173,13 +206,10 @@ def _excluded(value: Any) -> tuple[Excluded, ...]:
     return tuple(Excluded(id=str(e.get("id", "?")), reason=str(e.get("reason") or "no reason given")) for e in entries)
 
 
-def _findings(value: Any) -> str | None:
-    """An audit or drift report in a few words, whichever way it was written."""
-    if not isinstance(value, dict):
-        return None if value is None else str(value)
-    if isinstance(value.get("clean"), bool):
-        found = [str(item) for item in value.get("findings") or ()]
-        return "clean" if value["clean"] else "; ".join(found) or "not clean"
-    entries = next((item for item in value.values() if isinstance(item, list)), [])
-    states = Counter(str(e["state"]) for e in entries if isinstance(e, dict) and e.get("state"))
-    return ", ".join(f"{count} {state}" for state, count in sorted(states.items())) or line(value)
+def _audit(value: Any) -> Audit | None:
+    """None also where it does not say whether it was clean: that is no audit."""
+    if not isinstance(value, dict) or not isinstance(value.get("clean"), bool):
+        return None
+    found = value.get("findings")
+    findings = tuple(str(item) for item in found) if isinstance(found, list) else ()
+    return Audit(digest=_text(value, "digest"), clean=value["clean"], findings=findings)

@@ -32,11 +32,19 @@ class Sign:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """The attempts of a question under one condition. ``apart``: its key drifted, so they are in no rate."""
+
+    signs: tuple[Sign, ...]
+    apart: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GridLine:
     """A question across conditions; None where the condition did not ask it."""
 
     record: str
-    cells: tuple[tuple[Sign, ...] | None, ...]
+    cells: tuple[Cell | None, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +64,9 @@ def grid(view: ReportView) -> list[GridLine]:
         by_name = {row.condition: row for row in question.rows}
         found = [by_name.get(row.about.name) for row in view.conditions]
         cells = tuple(
-            None if row is None else tuple(_sign(a, _anchor(place, column, a)) for a in row.attempts)
+            None
+            if row is None
+            else Cell(signs=tuple(_sign(a, _anchor(place, column, a)) for a in row.attempts), apart=row.apart)
             for column, row in enumerate(found)
         )
         lines.append(GridLine(record=question.record, cells=cells))

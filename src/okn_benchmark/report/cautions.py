@@ -1,8 +1,49 @@
-"""What stands between a number and its meaning: blocked, clipped, contended, mixed versions, rules that stood down."""
+"""What stands between a number and its meaning: no model, a failed audit, drift, blocked, clipped, mixed versions."""
 
+from collections.abc import Iterator
+from typing import Final
+
+from okn_benchmark.report.about import ORACLE_HOST
+from okn_benchmark.report.prose import apart_words, moved_words
 from okn_benchmark.report.tally import ConditionRow
 from okn_benchmark.report.view import ReportView
 from okn_benchmark.report.words import listed, number, one_line, tally, whole
+
+NO_MODEL: Final = (
+    "No model took part in what the oracle host answered: it runs the answer key through the same tools. Its scores "
+    "say that the instrument works and nothing about any agent."
+)
+SCRIPTED: Final = (
+    "No model took part in {which}: the agent program is real, and a script answered in the model's place. Such scores "
+    "say how the rehearsal went and nothing about any model."
+)
+UNSOUND: Final = (
+    "The agent program failed its audit before {which}: it was given what an episode should not have ({found}). "
+    "What it answered may rest on that and not on the tools under test."
+)
+
+
+def banners(view: ReportView) -> list[str]:
+    """What has to be read before any number of this root. Empty for a sound sweep by a model."""
+    return list(_banners(view))
+
+
+def _banners(view: ReportView) -> Iterator[str]:
+    if any(row.about.host == ORACLE_HOST for row in view.conditions):
+        yield NO_MODEL
+    scripted = [row for row in view.conditions if row.about.model_script is not None]
+    if scripted:
+        yield SCRIPTED.format(which=_which(scripted, view))
+    failed = [row for row in view.conditions if row.about.failed_audit]
+    if failed:
+        found = dict.fromkeys(f for row in failed for f in (row.about.audit.findings if row.about.audit else ()))
+        yield UNSOUND.format(which=_which(failed, view), found=listed(found, 3) or "no finding is named")
+
+
+def _which(rows: list[ConditionRow], view: ReportView) -> str:
+    if len(rows) == len(view.conditions):
+        return "any condition here" if len(rows) > 1 else "the condition here"
+    return listed((row.about.name for row in rows), 4)
 
 
 def cautions(view: ReportView) -> list[tuple[str, str]]:
@@ -14,7 +55,9 @@ def of_condition(row: ConditionRow) -> list[str]:
     """Every sentence one condition needs."""
     rules = listed((f"{one_line(record)}: {', '.join(names)}" for record, names in row.guards.items()), 6)
     return [
+        *_audit(row),
         *_missing(row),
+        *drift_lines(row),
         *_server(row),
         *_mixture(row),
         *_clock(row),
@@ -35,6 +78,26 @@ def blocked_words(row: ConditionRow) -> str:
     return f"{words}; were all of them wrong or right, the rate would be {number(row.worst)} to {number(row.best)}"
 
 
+def drift_lines(row: ConditionRow) -> list[str]:
+    """What the check of the keys found: questions set apart first, then what is only a note."""
+    check = row.about.drift
+    if check is None:
+        return []
+    out = [words] if (words := apart_words(row)) else []
+    asked = {one.record for one in check.moved} - check.apart
+    out += [f"{one_line(record)}: {moved_words(check.of(record))}" for record in sorted(asked)]
+    if check.checked == ("start",):
+        out.append("the keys were asked again at the start only")
+    return out
+
+
+def _audit(row: ConditionRow) -> list[str]:
+    found = row.about.audit
+    if found is None or found.clean:
+        return []
+    return [f"the agent program failed its audit: {listed(found.findings) if found.findings else 'nothing is named'}"]
+
+
 def _missing(row: ConditionRow) -> list[str]:
     out = []
     if row.blocked:
@@ -46,6 +109,8 @@ def _missing(row: ConditionRow) -> list[str]:
 
 def _server(row: ConditionRow) -> list[str]:
     out = []
+    if row.about.server_fault:
+        out.append(f"the server did not answer before the first episode: {one_line(row.about.server_fault)}")
     if row.withheld_reached:
         out.append(f"withheld tools reached for: {tally(row.withheld_reached)}")
     if row.soft_errors:

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from okn_benchmark.report.clusters import Graphs
-from okn_benchmark.report.contrasts import BLOCKED_GAP, Contrast, Kind, Rows, contrast, crossing, with_families
+from okn_benchmark.report.contrasts import BLOCKED_GAP, Contrast, Kind, Rows, contrast, with_families
+from okn_benchmark.report.crossing import crossing
 from okn_benchmark.report.tally import ConditionRow
 
 
@@ -107,8 +108,8 @@ def _crossings(study: Study) -> Iterator[Contrast]:
         if len(found) == len(cells):
             tools = " + ".join(ablated.about.withheld)
             title = f"{_server(ablated)}: worth of {tools} with the graph named − its worth without"
-            names = tuple(f"{a.about.name} − {b.about.name}" for a, b in (found[:2], found[2:]))
-            yield crossing(title, [study.rows[c.about.name] for c in found], (names[0], names[1]))
+            rows = [study.rows[c.about.name] for c in found]
+            yield crossing(title, found, rows, blocked_gap=study.blocked_gap)
 
 
 def _same_but(study: Study, one: ConditionRow, *, withheld: tuple[str, ...], arm: str | None) -> ConditionRow | None:

@@ -44,7 +44,8 @@ def _line(graph: str, rows: Sequence[Mapping[str, QuestionRow]], records: Sequen
 
 
 def _cell(by_record: Mapping[str, QuestionRow], records: Sequence[str]) -> GraphCell | None:
-    exact = [by_record[record].exact for record in records if record in by_record and by_record[record].exact]
+    found = [by_record[record] for record in records if record in by_record]
+    exact = [row.exact for row in found if row.exact and not row.apart]
     if not exact:
         return None
     return GraphCell(hits=sum(map(sum, exact)), attempts=sum(map(len, exact)), questions=len(exact))

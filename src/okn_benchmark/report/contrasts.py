@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Final, Literal, TypeAlias
 
+from okn_benchmark.report.bounds import apart_shares, bounds
 from okn_benchmark.report.clusters import Graphs, over_groups
 from okn_benchmark.report.tally import MEASURES, ConditionRow, QuestionRow
 from okn_benchmark.stats.bootstrap import bca_mean
@@ -112,16 +113,15 @@ def contrast(
     )
     if left.about.scope != right.about.scope:
         return replace(made, withheld="the two sides differ in corpus or tier")
-    gap = _blocked_share(left) - _blocked_share(right)
-    if abs(gap) > blocked_gap:
-        words = f"blocked attempts: {_blocked_words(left)} against {_blocked_words(right)}"
-        return replace(made, withheld=f"{words}, further apart than {blocked_gap:.0%}")
+    if unlike := apart_shares((left, right), blocked_gap):
+        return replace(made, withheld=unlike)
     if not shared:
         return replace(made, missing="no question was measured on both sides")
     pairs = {record: (rows[0][record], rows[1][record]) for record in shared}
     exact = effect({r: (_mean(a.exact), _mean(b.exact)) for r, (a, b) in pairs.items()})
     once = all(len(a.exact) == len(b.exact) == 1 for a, b in pairs.values())
     moved = exact.test.better + exact.test.worse
+    outer = bounds(rows, (1, -1))
     grouped, over = over_groups(exact.differences, graphs or {})
     return replace(
         made,
@@ -133,8 +133,8 @@ def contrast(
         once=_mcnemar_pair(exact.test) if once else None,
         could_not=could_not(moved, once=once),
         detectable=_detectable(pairs),
-        worst=_bound(rows, dropped, left_as=0),
-        best=_bound(rows, dropped, left_as=1),
+        worst=None if outer is None else outer[0],
+        best=None if outer is None else outer[1],
         equivalence_p=None if margin is None else equivalence(list(exact.differences.values()), margin),
         margin=margin,
         ratios=tuple(_ratios(pairs)),
@@ -157,34 +157,13 @@ def effect(pairs: Mapping[str, tuple[float, float]]) -> Effect:
     )
 
 
-def crossing(title: str, cells: Sequence[Rows], names: tuple[str, str]) -> Contrast:
-    """Four cells: (full − ablated) with the graph named, minus the same without; one difference per question.
-
-    ``cells`` are full named, ablated named, full not named, ablated not named.
-    """
-    everywhere = [r for r, row in cells[0].items() if row.exact and all(r in c and c[r].exact for c in cells[1:])]
-    anywhere = dict.fromkeys(r for cell in cells for r in cell)
-    dropped = {r: "not measured in all four cells" for r in anywhere if r not in everywhere}
-    made = Contrast(
-        kind="crossing", title=title, left=names[0], right=names[1], questions=len(everywhere), dropped=dropped
-    )
-    if not everywhere:
-        return replace(made, missing="no question was measured in all four cells")
-    table = {record: [cell[record] for cell in cells] for record in everywhere}
-    exact = effect({r: _gaps([_mean(row.exact) for row in four]) for r, four in table.items()})
-    f1 = effect({r: _gaps([_mean(row.f1) for row in four]) for r, four in table.items()})
-    moved = exact.test.better + exact.test.worse
-    return replace(made, exact=exact, f1=f1, could_not=could_not(moved, once=False))
-
-
 def paired_records(left: Rows, right: Rows) -> tuple[list[str], dict[str, str]]:
     """Records measured on both sides, and why each other one was dropped."""
     shared, dropped = [], {}
     for record in dict.fromkeys([*left, *right]):
-        sides = [("left", left.get(record)), ("right", right.get(record))]
-        gone = [f"{_why(row)} on the {side}" for side, row in sides if row is None or not row.measured]
-        if gone:
-            dropped[record] = "; ".join(gone)
+        why = [_why(side.get(record)) for side in (left, right)]
+        if any(why):
+            dropped[record] = _sided(*why)
         else:
             shared.append(record)
     return shared, dropped
@@ -226,23 +205,6 @@ def _detectable(pairs: Mapping[str, tuple[QuestionRow, QuestionRow]]) -> Detecta
     return detectable(tuple(sorted(_mean(b.exact) for _, b in pairs.values())), repeats, studies=studies)
 
 
-def _bound(rows: tuple[Rows, Rows], dropped: Mapping[str, str], *, left_as: int) -> float | None:
-    """The difference were every blocked attempt counted for one side and against the other."""
-    gaps = []
-    for record in dict.fromkeys([*rows[0], *rows[1]]):
-        sides = (rows[0].get(record), rows[1].get(record))
-        if any(side is None or not side.attempts for side in sides):
-            continue
-        a, b = (side for side in sides if side is not None)
-        gaps.append(_filled(a, left_as) - _filled(b, 1 - left_as))
-    anything = dropped or any(row.blocked for side in rows for row in side.values())
-    return fmean(gaps) if gaps and anything else None
-
-
-def _filled(row: QuestionRow, blocked_as: int) -> float:
-    return (sum(row.exact) + blocked_as * sum(row.blocked.values())) / len(row.attempts)
-
-
 def _ratios(pairs: Mapping[str, tuple[QuestionRow, QuestionRow]]) -> list[Ratio]:
     out = []
     for measure in ("wall_s", "server_s", "tokens_in", "tokens_out", "cost_usd"):
@@ -259,7 +221,9 @@ def _ratios(pairs: Mapping[str, tuple[QuestionRow, QuestionRow]]) -> list[Ratio]
 
 
 def _notes(left: ConditionRow, right: ConditionRow) -> list[str]:
-    notes = []
+    notes = _sides("no model answered", left=not left.about.has_model, right=not right.about.has_model)
+    failed = {"left": left.about.failed_audit, "right": right.about.failed_audit}
+    notes += _sides("the agent program failed its audit", **failed)
     if left.about.agent != right.about.agent:
         notes.append("the two sides differ in host, model or effort as well")
     if left.about.other != right.about.other:
@@ -274,20 +238,24 @@ def _notes(left: ConditionRow, right: ConditionRow) -> list[str]:
     return notes
 
 
-def _gaps(cells: Sequence[float]) -> tuple[float, float]:
-    return cells[0] - cells[1], cells[2] - cells[3]
+def _sides(words: str, *, left: bool, right: bool) -> list[str]:
+    where = {(True, True): "on either side", (True, False): "on the left", (False, True): "on the right"}
+    return [f"{words} {where[left, right]}"] if left or right else []
 
 
-def _blocked_share(row: ConditionRow) -> float:
-    return sum(row.blocked.values()) / row.recorded if row.recorded else 0.0
+def _why(row: QuestionRow | None) -> str | None:
+    """Why a side cannot be compared, or None."""
+    if row is None or not row.attempts:
+        return "not run"
+    if row.apart:
+        return "key drifted"
+    return None if row.measured else "blocked throughout"
 
 
-def _blocked_words(row: ConditionRow) -> str:
-    return f"{sum(row.blocked.values())} of {row.recorded}"
-
-
-def _why(row: QuestionRow | None) -> str:
-    return "not run" if row is None or not row.attempts else "blocked throughout"
+def _sided(left: str | None, right: str | None) -> str:
+    if left == right:
+        return f"{left} on either side"
+    return "; ".join(f"{why} on the {side}" for side, why in (("left", left), ("right", right)) if why)
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -23,7 +23,7 @@ OURS: Final = (
     "withheld_calls", "withheld_reached", "soft_errors", "host_clipped", "agent_s", "api_retry_s", "turns",
     "tokens_input", "tokens_output", "tokens_cache_read", "tokens_cache_write", "cost_usd", "withheld_tools", "model",
     "model_requested", "effort", "host", "host_version", "source", "contended", "warnings",
-    "graphs",
+    "graphs", "key_moved",
 )  # fmt: skip
 
 COLUMNS: Final = (*CONTRACT, *OURS)
@@ -47,6 +47,7 @@ def attempt_row(about: About, row: QuestionRow, attempt: AttemptResult, graphs: 
     """One attempt by column. Scores of a blocked attempt are unknown, not zero."""
     values = _contract(about, row, attempt) | _scores(attempt) | _counts(attempt) | _origin(about, attempt)
     values["graphs"] = ";".join(graphs)
+    values["key_moved"] = "; ".join(f"{moved.state} at the {moved.when}" for moved in row.moved)
     assert set(values) == set(COLUMNS)
     return values
 
@@ -69,7 +70,7 @@ def _contract(about: About, row: QuestionRow, attempt: AttemptResult) -> dict[st
         "tools_called": None if attempt.tools_called is None else ";".join(attempt.tools_called),
         "wall_s": attempt.wall_s,
         "server_s": attempt.server_s,
-        "notes": "; ".join(notes(attempt)),
+        "notes": "; ".join([*_standing(about, row), *notes(attempt)]),
     }
 
 
@@ -117,7 +118,7 @@ def _counts(attempt: AttemptResult) -> dict[str, Any]:
 def _origin(about: About, attempt: AttemptResult) -> dict[str, Any]:
     return {
         "withheld_tools": ";".join(about.withheld),
-        "model": attempt.model_resolved,
+        "model": attempt.model_resolved if about.has_model else about.model,
         "model_requested": about.model_requested,
         "effort": about.effort,
         "host": about.host,
@@ -126,6 +127,14 @@ def _origin(about: About, attempt: AttemptResult) -> dict[str, Any]:
         "contended": attempt.contended,
         "warnings": "; ".join(attempt.warnings),
     }
+
+
+def _standing(about: About, row: QuestionRow) -> list[str]:
+    """What holds for every attempt of the row's condition or question."""
+    out = ["key drifted: set apart, in no rate"] if row.apart else []
+    if about.model_script is not None:
+        out.append("no model: a script answered")
+    return [*out, "the agent program failed its audit"] if about.failed_audit else out
 
 
 def notes(attempt: AttemptResult) -> list[str]:

@@ -2,17 +2,22 @@
 
 import base64
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from html import escape
 from pathlib import Path
 from typing import Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from okn_benchmark.report import plots, prose, words
+from okn_benchmark.report.apart import HEAD, INTRO, apart_lines, apart_rows
 from okn_benchmark.report.attempts import Each, Lookup, Prompt, attempt_values, grid, question_values, shrink
+from okn_benchmark.report.cautions import banners
 from okn_benchmark.report.detail import MARKS, Limits
+from okn_benchmark.report.tally import QuestionRow
 from okn_benchmark.report.trust import cards
 from okn_benchmark.report.view import QuestionView, ReportView
 from okn_benchmark.runs.shapes import OUTCOMES
@@ -54,6 +59,7 @@ def page(view: ReportView, reading: Reading, extras: Extras | None = None) -> st
     extras = extras or Extras()
     budget = min(LARGEST_ATTEMPT, WHOLE_BYTES // max(1, view.attempts))
     reach = plots.forest_reach(view.contrasts)
+    found = cards(view)
     return (
         _environment()
         .get_template("page.html.j2")
@@ -61,11 +67,12 @@ def page(view: ReportView, reading: Reading, extras: Extras | None = None) -> st
             view=view,
             style=_style(),
             style_hash=_digest(_style()),
-            opening=prose.opening(view, with_oracle=False),
-            oracle=prose.by_oracle(view),
-            no_model=prose.NO_MODEL,
+            opening=prose.opening(view),
+            banners=banners(view),
+            apart={"head": HEAD, "intro": INTRO, "rows": apart_rows(view), "lines": apart_lines(view)},
             frozen=extras.frozen,
-            cards=cards(view),
+            looks=[card for card in found if card.tone == "look"],
+            calm=[card for card in found if card.tone != "look"],
             legend=LEGEND,
             grid=grid(view),
             outcomes=OUTCOMES,
@@ -91,7 +98,7 @@ def _question(
     arms = [
         {
             "condition": row.condition,
-            "words": prose.of(row.exact) + " exact" if row.measured else "measured nothing",
+            "words": _arm_words(row),
             "attempts": "".join(_attempt(each, reading.evidence, extras, start, budget) for each in attempts),
         }
         for row, attempts in values
@@ -107,6 +114,11 @@ def _question(
         prompts=prompts,
         arms=arms,
     )
+
+
+def _arm_words(row: QuestionRow) -> str:
+    told = f"{prose.of(row.exact)} exact" if row.measured else "measured nothing"
+    return f"{told}, set apart ({prose.moved_words(row.moved)})" if row.apart else told
 
 
 def _attempt(each: Each, lookup: Lookup, extras: Extras, limits: Limits, budget: int) -> str:
@@ -136,6 +148,7 @@ def _environment() -> Environment:
         # Whatever is printed is made visible first and escaped after: no template can forget it.
         finalize=lambda value: words.visible(value) if type(value) is str else value,
     )
+    made.filters["breaks"] = _breaks
     made.globals.update(
         prose=prose,
         number=words.number,
@@ -147,6 +160,21 @@ def _environment() -> Environment:
         marks=MARKS,
     )
     return made
+
+
+@dataclass(frozen=True, slots=True)
+class _Inert:
+    """Text that is escaped already; the template engine asks for ``__html__`` and leaves it alone."""
+
+    escaped: str
+
+    def __html__(self) -> str:
+        return self.escaped
+
+
+def _breaks(text: str) -> _Inert:
+    """A name that may be broken behind its joints instead of anywhere."""
+    return _Inert(re.sub(r"(_+|\+|::)(?=[^_+:])", r"\1<wbr>", escape(words.visible(text))))
 
 
 @cache

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from okn_benchmark.report import prose
-from okn_benchmark.report.cautions import cautions
+from okn_benchmark.report.apart import HEAD, INTRO, apart_lines, apart_rows
+from okn_benchmark.report.cautions import banners, cautions
 from okn_benchmark.report.contrasts import Contrast
 from okn_benchmark.report.tally import ConditionRow, QuestionRow
 from okn_benchmark.report.view import QuestionView, ReportView
@@ -36,7 +37,8 @@ def code(value: str) -> str:
     return f"{fence}{pad}{plain}{pad}{fence}" if plain else DASH
 
 
-WORDS: Final = frozenset({"model", "effort", "host", "tools", "graph named", "reading", "diagnosis", "trap", "notes"})
+WORDS: Final = frozenset({"model", "effort", "host", "tools", "graph named", "reading", "diagnosis", "trap", "notes",
+    "question", "asked again", "key is"})  # fmt: skip
 """Columns of words, set to the left like the first; numbers stand to the right."""
 
 
@@ -47,10 +49,13 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def _lines(view: ReportView) -> Iterator[str]:
-    yield from (f"# {text(view.title)}", "", MARK, "", prose.opening(view), "", prose.HOW_TO_READ, "")
+    yield from (f"# {text(view.title)}", "", MARK, "", prose.opening(view), "")
+    for banner in banners(view):
+        yield from (f"> {text(banner)}", "")
+    yield from (prose.HOW_TO_READ, "")
     if view.conditions:
         yield from ("## Conditions", "", *_conditions(view), "")
-        yield from ("## Results", "", *_results(view), "", *_repeats(view), *_by_graph(view))
+        yield from ("## Results", "", *_results(view), "", *_apart(view), *_repeats(view), *_by_graph(view))
         yield from ("## Differences", "", *_differences(view), "")
         yield from ("## Work", "", *_work(view), "", *_ratios(view))
         yield from ("## Outcomes", "", *_outcomes(view), "")
@@ -78,7 +83,7 @@ def _conditions(view: ReportView) -> list[str]:
 
 
 def _condition(row: ConditionRow) -> list[str]:
-    told = [prose.model(row), row.about.effort_shown, prose.host(row), prose.tools(row.about), prose.named(row.about)]
+    told = [row.model, row.about.effort_shown, prose.host(row), prose.tools(row.about), prose.named(row.about)]
     sizes = [row.questions, row.measured, row.recorded, row.planned]
     return [code(row.about.name), *map(text, told), *map(str, sizes)]
 
@@ -86,14 +91,17 @@ def _condition(row: ConditionRow) -> list[str]:
 def _results(view: ReportView) -> list[str]:
     head = (
         "condition", "exact", "95 %", "attempts", "questions", "n eff", "ICC", "always exact", "ever exact", "flaky",
-        "F1", "F1 95 %",
+        "F1", "F1 95 %", "blocked counted",
     )  # fmt: skip
     stricter = ("condition", "exact", "strict exact", "ordered", "strict ordered", "F1", "strict F1")
     intro = (
-        "Strict compares cells as text, the rest of this page what they denote; ordered wants the rows in order too."
+        "Blocked counted is the rate were every blocked attempt wrong, or right. Strict compares cells as text, the "
+        "rest of this page what they denote; ordered wants the rows in order too."
     )
     rows = [_stricter(row) for row in view.conditions]
-    return [*table(head, (_result(row) for row in view.conditions)), "", intro, "", *table(stricter, rows)]
+    apart = [f"- {code(name)}: {text(words)}." for name, words in apart_lines(view)]
+    said = [*apart, ""] if apart else []
+    return [*table(head, (_result(row) for row in view.conditions)), "", *said, intro, "", *table(stricter, rows)]
 
 
 def _stricter(row: ConditionRow) -> list[str]:
@@ -104,13 +112,13 @@ def _stricter(row: ConditionRow) -> list[str]:
 def _result(row: ConditionRow) -> list[str]:
     name, exact = code(row.about.name), row.exact
     if exact is None:
-        return [name, "measured nothing", *[DASH] * 10]
+        return [name, "measured nothing", *[DASH] * 11]
     return [
         name,
         f"**{number(exact.value)}**",
         span(exact.interval),
         f"{exact.hits}/{exact.attempts}",
-        str(exact.questions),
+        prose.questions(row),
         number(exact.effective, 1),
         number(exact.icc if exact.attempts > exact.questions else None),
         prose.count(row.always),
@@ -118,7 +126,13 @@ def _result(row: ConditionRow) -> list[str]:
         prose.count(row.flaky),
         number(row.f1.value),
         span(row.f1_interval),
+        prose.bounds(row),
     ]
+
+
+def _apart(view: ReportView) -> list[str]:
+    rows = [[code(row[0]), code(row[1]), *map(text, row[2:])] for row in apart_rows(view)]
+    return ["### Set apart", "", INTRO, "", *table(HEAD, rows), ""] if rows else []
 
 
 def _repeats(view: ReportView) -> list[str]:
@@ -146,8 +160,9 @@ def _by_graph(view: ReportView) -> list[str]:
 
 def _differences(view: ReportView) -> Iterator[str]:
     yield (
-        "Left minus right, paired by question, over the questions measured on both sides. p is the sign-flip test's; "
-        "Holm's adjusts it for the comparisons of the same kind."
+        "Left minus right, paired by question, over the questions measured on both sides. The table speaks about "
+        "questions like these: p is the sign-flip test's over questions, and Holm's adjusts it for the comparisons of "
+        "the same kind. What holds for these very questions alone says so below the table."
     )
     yield ""
     if not view.contrasts:
@@ -213,14 +228,10 @@ def _work_row(row: ConditionRow) -> list[str]:
     return [code(row.about.name), str(n), queries, *counted, *timed, DASH if cost is None else f"{cost:,.2f}"]
 
 
-_RATIOS: Final = {"wall_s": "wall s", "server_s": "server s", "tokens_in": "tokens in", "tokens_out": "tokens out",
-                  "cost_usd": "cost USD"}  # fmt: skip
-
-
 def _ratios(view: ReportView) -> list[str]:
     rows = [
-        [f"{place}. {text(c.title)}", _RATIOS[r.measure], str(r.questions), f"{number(r.left)} / {number(r.right)}",
-         f"× {number(r.value)}", span(r.interval)]
+        [f"{place}. {text(c.title)}", prose.MEASURED[r.measure], str(r.questions),
+         f"{number(r.left)} / {number(r.right)}", f"× {number(r.value)}", span(r.interval)]
         for place, c in enumerate(view.contrasts, 1)
         for r in c.ratios
     ]  # fmt: skip

@@ -76,8 +76,8 @@ def forest_bar(contrast: Contrast, reach: float) -> Bar | None:
 
 
 def forest_ticks(reach: float) -> list[Tick]:
-    """Every quarter, or every half on a long axis."""
-    step = 0.25 if reach <= 0.75 else 0.5
+    """Every quarter on a short axis, every half on a longer one: at most five labels fit."""
+    step = 0.25 if reach <= 0.5 else 0.5
     count = int(reach / step + 1e-9)
     values = [k * step for k in range(-count, count + 1)]
     return [Tick(x=_linear(v, -reach, reach), label=f"{v:+g}".replace("-", "−") if v else "0") for v in values]
@@ -101,7 +101,7 @@ def strips(view: ReportView) -> list[Strips]:
 
 def question_means(view: ReportView, condition: str, measure: str) -> list[float]:
     """The positive question means of one measure under one condition: those that have a logarithm."""
-    rows = (row for q in view.questions for row in q.rows if row.condition == condition)
+    rows = (row for q in view.questions for row in q.rows if row.condition == condition and not row.apart)
     return [value for row in rows if (value := row.measures[measure].value) is not None and value > 0]
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from okn_benchmark.report.about import ORACLE_HOST, ORACLE_WORDS, About, place
+from okn_benchmark.report.about import ORACLE_HOST, ORACLE_WORDS, About, Audit, place
 from okn_benchmark.report.clusters import ENOUGH, GraphCell
 from okn_benchmark.report.contrasts import Contrast, Effect
 from okn_benchmark.report.tally import Average, ConditionRow, Count, QuestionRow
@@ -20,6 +20,7 @@ from okn_benchmark.report.words import (
     tally,
     whole,
 )
+from okn_benchmark.runs.drift import Moved
 from okn_benchmark.stats.intervals import Clustered
 from okn_benchmark.stats.paired import Test
 
@@ -30,34 +31,25 @@ HOW_TO_READ: Final = (
     "line says that it speaks about these questions only. A dash is unknown, never zero; n is the row's own unless a "
     "cell gives another."
 )
-NO_MODEL: Final = (
-    "No model took part in what the oracle host answered: it runs the answer key through the same tools. Its scores "
-    "say that the instrument works and nothing about any agent."
-)
+
+_DIGITS: Final = {"USD": 3, "tokens": 0}
+MEASURED: Final[Mapping[str, str]] = {
+    "wall_s": "wall s",
+    "server_s": "server s",
+    "tokens_in": "tokens in",
+    "tokens_out": "tokens out",
+    "cost_usd": "cost USD",
+}
 
 
-def opening(view: ReportView, *, with_oracle: bool = True) -> str:
-    """What this root holds, in a sentence or two."""
+def opening(view: ReportView) -> str:
+    """What this root holds, in a sentence."""
     blocked = sum(sum(row.blocked.values()) for row in view.conditions)
-    text = (
+    apart = f", {view.apart:,} set apart (their key drifted)" if view.apart else ""
+    return (
         f"{plural(view.attempts, 'attempt')} at {plural(len(view.questions), 'question')} under "
-        f"{plural(len(view.conditions), 'condition')}: {view.measured:,} measured, {blocked:,} blocked."
+        f"{plural(len(view.conditions), 'condition')}: {view.measured:,} measured, {blocked:,} blocked{apart}."
     )
-    return f"{text} {NO_MODEL}" if by_oracle(view) and with_oracle else text
-
-
-def by_oracle(view: ReportView) -> bool:
-    """Whether any condition here was answered by the oracle."""
-    return any(row.about.host == ORACLE_HOST for row in view.conditions)
-
-
-def model(row: ConditionRow) -> str:
-    """The exact model id, the alias beside it; what the attempts say where the record is silent."""
-    if row.about.host == ORACLE_HOST or row.about.model_resolved or not row.models:
-        return row.about.model
-    exact = " + ".join(row.models)
-    alias = row.about.model_requested
-    return exact if alias in (None, exact) else f"{exact} (asked for as {alias})"
 
 
 def host(row: ConditionRow) -> str:
@@ -114,7 +106,10 @@ def of(values: Sequence[bool]) -> str:
 
 def question_notes(row: QuestionRow) -> str:
     """What the numbers of a row leave out."""
-    return "; ".join(_question_notes(row))
+    drift = []
+    if row.moved:
+        drift.append(moved_words(row.moved) + ("; set apart, in no rate" if row.apart else ""))
+    return "; ".join([*drift, *_question_notes(row)])
 
 
 def _question_notes(row: QuestionRow) -> list[str]:
@@ -147,6 +142,35 @@ def _question_notes(row: QuestionRow) -> list[str]:
     if row.guards:
         out.append(f"judge stood down: {listed(row.guards, 3)}")
     return out
+
+
+def moved_words(moved: Sequence[Moved]) -> str:
+    """``key drifted at the start, tie-unstable at the end``."""
+    return f"key {', '.join(f'{one_line(m.state, 40)} at the {m.when}' for m in moved)}"
+
+
+def apart_words(row: ConditionRow) -> str | None:
+    """How many questions of a condition stand in no rate, and which; None where all do."""
+    if not row.apart:
+        return None
+    names = ", ".join(one_line(one.record, 80) for one in row.apart)
+    return f"{len(row.apart)} of {row.questions + len(row.apart)} questions set apart, since their key drifted: {names}"
+
+
+def bounds(row: ConditionRow) -> str:
+    """``0.72 to 0.80``: the rate were every blocked attempt wrong, or right; a dash where nothing was blocked."""
+    return f"{number(row.worst)} to {number(row.best)}" if row.blocked and row.exact else DASH
+
+
+def centre(value: float | None, unit: str) -> str:
+    """A geometric mean with the digits its unit wants."""
+    return DASH if value is None else f"{value:,.{_DIGITS.get(unit, 1)}f}"
+
+
+def questions(row: ConditionRow) -> str:
+    """Questions behind a rate, with those set apart counted beside them: ``11 (1 apart)``."""
+    count_ = row.exact.questions if row.exact else row.questions
+    return f"{count_} ({len(row.apart)} apart)" if row.apart else str(count_)
 
 
 def effect(value: Effect | None, digits: int = 2) -> str:
@@ -244,6 +268,12 @@ def verdict_words(contrast: Contrast) -> str:
     return "not distinguishable"
 
 
+def audit_words(audit: Audit) -> str:
+    """``clean (digest 0123456789ab)``, or what was found."""
+    told = "clean" if audit.clean else f"failed: {listed(audit.findings) if audit.findings else 'no finding is named'}"
+    return f"{told} (digest {audit.digest.removeprefix('sha256:')[:12]})" if audit.digest else told
+
+
 def provenance(row: ConditionRow) -> Mapping[str, str]:
     """Where a condition's numbers come from; only what its record tells."""
     a = row.about
@@ -254,5 +284,9 @@ def provenance(row: ConditionRow) -> Mapping[str, str]:
         "endpoint": place(a.endpoint),
         "engine": a.engine,
         "server": a.server_version,
+        "server fault": a.server_fault,
+        "script in the model's place": a.model_script,
+        "audit of the agent program": None if a.audit is None else audit_words(a.audit),
+        "keys asked again": None if a.drift is None else f"at the {' and the '.join(a.drift.checked)}",
     }
     return {name: one_line(text) for name, text in told.items() if text}

@@ -10,10 +10,10 @@ from statistics import fmean
 from typing import Any, Final
 
 from okn_benchmark.report.about import About
+from okn_benchmark.report.repeats import PassK, passes
+from okn_benchmark.runs.drift import DRIFTED, Moved
 from okn_benchmark.runs.shapes import AttemptResult, QuestionResult
-from okn_benchmark.stats.bootstrap import bca_mean
 from okn_benchmark.stats.intervals import Clustered, Interval, clustered, mean_interval, wilson, wilson_count
-from okn_benchmark.stats.passk import pass_at_k, pass_hat_k
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,18 +34,6 @@ class Count:
     hits: int
     of: int
     interval: Interval | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PassK:
-    """pass@k and pass^k, averaged over the questions with at least ``k`` measured attempts."""
-
-    k: int
-    questions: int
-    at_least_one: float
-    at_least_one_interval: Interval | None
-    all_right: float
-    all_right_interval: Interval | None
 
 
 def agent_s(attempt: AttemptResult) -> float | None:
@@ -106,6 +94,13 @@ class QuestionRow:
     withheld_reached: Mapping[str, int]
     soft_errors: Mapping[str, int]
     guards: tuple[str, ...]
+    moved: tuple[Moved, ...] = ()
+    """What the check of its key found at either end of the sweep; empty where it was stable or not checked."""
+
+    @property
+    def apart(self) -> bool:
+        """Whether its key drifted while the condition ran: then it is shown, and stands in no rate."""
+        return any(one.state == DRIFTED for one in self.moved)
 
     @property
     def flaky(self) -> bool:
@@ -113,8 +108,8 @@ class QuestionRow:
         return 0 < sum(self.exact) < len(self.exact)
 
 
-def question_row(result: QuestionResult, planned: int | None) -> QuestionRow:
-    """Count one ``result.json``."""
+def question_row(result: QuestionResult, planned: int | None, moved: tuple[Moved, ...] = ()) -> QuestionRow:
+    """Count one ``result.json``; ``moved`` is what became of its key."""
     measured = tuple(a for a in result.attempts if a.measured)
     blocked = [a for a in result.attempts if not a.measured]
     return QuestionRow(
@@ -139,6 +134,7 @@ def question_row(result: QuestionResult, planned: int | None) -> QuestionRow:
         withheld_reached=Counter(name for a in measured for name in a.withheld_reached),
         soft_errors=_summed(a.soft_errors for a in measured),
         guards=tuple(dict.fromkeys(name for a in measured for name in guard_names(a))),
+        moved=moved,
     )
 
 
@@ -181,8 +177,20 @@ def _summed(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Apart:
+    """A question of a condition that stands in no rate, since its key drifted meanwhile. ``hits`` of ``measured``."""
+
+    record: str
+    moved: tuple[Moved, ...]
+    attempts: int
+    measured: int
+    hits: int
+    f1: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ConditionRow:
-    """One condition over its questions."""
+    """One condition over its questions; those set ``apart`` are in none of its other numbers."""
 
     about: About
     questions: int
@@ -219,10 +227,21 @@ class ConditionRow:
     recovered: int
     host_versions: tuple[str, ...]
     models: tuple[str, ...]
+    apart: tuple[Apart, ...] = ()
+
+    @property
+    def model(self) -> str:
+        """The exact model id, the alias beside it; what the attempts say where the record is silent."""
+        if not self.about.has_model or self.about.model_resolved or not self.models:
+            return self.about.model
+        exact = " + ".join(self.models)
+        alias = self.about.model_requested
+        return exact if alias in (None, exact) else f"{exact} (asked for as {alias})"
 
 
-def condition_row(about: About, rows: Sequence[QuestionRow]) -> ConditionRow:
+def condition_row(about: About, asked: Sequence[QuestionRow]) -> ConditionRow:
     """Average the questions of one condition."""
+    rows = [row for row in asked if not row.apart]
     live = [row for row in rows if row.measured]
     attempts = [a for row in rows for a in row.attempts]
     repeated = [row for row in live if len(row.measured) > 1]
@@ -244,7 +263,7 @@ def condition_row(about: About, rows: Sequence[QuestionRow]) -> ConditionRow:
         always=_count([all(row.exact) for row in live]),
         ever=_count([any(row.exact) for row in live]),
         flaky=_count([row.flaky for row in repeated]),
-        passes=_passes(live),
+        passes=passes([row.exact for row in live]),
         worst=_bound(rows, 0),
         best=_bound(rows, 1),
         measures={name: _average([[v(a) for a in row.measured] for row in live]) for name, v in MEASURES.items()},
@@ -262,6 +281,18 @@ def condition_row(about: About, rows: Sequence[QuestionRow]) -> ConditionRow:
         recovered=sum(a.source != "runner" for a in attempts),
         host_versions=tuple(dict.fromkeys(a.host_version for a in attempts if a.host_version)),
         models=tuple(dict.fromkeys(a.model_resolved for a in attempts if a.model_resolved)),
+        apart=tuple(_set_apart(row) for row in asked if row.apart),
+    )
+
+
+def _set_apart(row: QuestionRow) -> Apart:
+    return Apart(
+        record=row.record,
+        moved=row.moved,
+        attempts=len(row.attempts),
+        measured=len(row.measured),
+        hits=sum(row.exact),
+        f1=fmean(row.f1) if row.f1 else None,
     )
 
 
@@ -273,32 +304,6 @@ def _count(values: Sequence[bool]) -> Count:
 def _bound(rows: Sequence[QuestionRow], blocked_as: int) -> float | None:
     shares = [(sum(r.exact) + blocked_as * sum(r.blocked.values())) / len(r.attempts) for r in rows if r.attempts]
     return fmean(shares) if shares else None
-
-
-def _passes(live: Sequence[QuestionRow]) -> tuple[PassK, ...]:
-    deepest = max((len(row.measured) for row in live), default=0)
-    return tuple(_pass_k(live, k) for k in range(2, deepest + 1))
-
-
-def _pass_k(live: Sequence[QuestionRow], k: int) -> PassK:
-    deep = [(len(row.exact), sum(row.exact)) for row in live if len(row.exact) >= k]
-    some = [value for n, c in deep if (value := pass_at_k(n, c, k)) is not None]
-    every = [value for n, c in deep if (value := pass_hat_k(n, c, k)) is not None]
-    return PassK(
-        k=k,
-        questions=len(deep),
-        at_least_one=fmean(some),
-        at_least_one_interval=share_interval(some),
-        all_right=fmean(every),
-        all_right_interval=share_interval(every),
-    )
-
-
-def share_interval(values: Sequence[float]) -> Interval:
-    """Of a mean of shares: a bootstrap of questions, or Wilson at the edge, where a bootstrap sees no spread."""
-    mean = fmean(values)
-    found = bca_mean(values) if 0 < mean < 1 else None
-    return found or wilson(mean, len(values))
 
 
 def _f1_interval(means: Sequence[float]) -> Interval | None:

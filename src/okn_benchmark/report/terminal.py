@@ -10,7 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from okn_benchmark.report import prose
-from okn_benchmark.report.cautions import cautions
+from okn_benchmark.report.apart import HEAD, apart_rows
+from okn_benchmark.report.cautions import banners, cautions
 from okn_benchmark.report.contrasts import Contrast
 from okn_benchmark.report.tally import ConditionRow, QuestionRow
 from okn_benchmark.report.view import ReportView
@@ -69,10 +70,12 @@ def _name(name: str) -> Text:
 def _parts(view: ReportView) -> Iterator[RenderableType]:
     yield Text(one_line(view.title), style="bold")
     yield Text(prose.opening(view))
+    yield from (Text(line, style="yellow") for line in banners(view))
     yield from _excluded(view)
     if view.conditions:
         yield _conditions(view)
         yield _results(view)
+        yield from _apart(view)
         yield _work(view)
     if view.contrasts:
         yield from _differences(view)
@@ -106,7 +109,7 @@ def _conditions(view: ReportView) -> Table:
     table = _table("Conditions", "condition", "model", "effort", "host", "tools", "graph", "measured", left=6)
     for row in view.conditions:
         about = row.about
-        told = (prose.model(row), about.effort_shown, prose.host(row), prose.tools(about), _NAMED[about.named])
+        told = (row.model, about.effort_shown, prose.host(row), prose.tools(about), _NAMED[about.named])
         _add(table, _name(about.name), *told, f"{row.measured} of {row.planned}")
     return table
 
@@ -131,12 +134,22 @@ def _result(row: ConditionRow) -> list[str | Text]:
     return [
         Text(number(exact.value), style="bold"),
         span(exact.interval),
-        f"{exact.hits}/{exact.attempts} in {exact.questions}",
+        f"{exact.hits}/{exact.attempts} in {prose.questions(row)}",
         number(exact.effective, 1),
         f"{steady} of {row.always.of}",
         number(row.f1.value),
         *(DASH if c is None else f"{c.hits}/{c.attempts}" for c in (row.strict, row.ordered)),
     ]
+
+
+def _apart(view: ReportView) -> Iterator[RenderableType]:
+    """Questions whose key drifted: named, and in none of the tables of numbers."""
+    rows = apart_rows(view)
+    if rows:
+        table = _table("Set apart, in no rate: their key drifted while the condition ran", *HEAD, left=4)
+        for row in rows:
+            _add(table, _name(row[0]), *row[1:])
+        yield table
 
 
 def _work(view: ReportView) -> Table:
@@ -206,6 +219,8 @@ def _cell(row: QuestionRow | None) -> Text:
     words = f"{right}/{n}" if right == n else f"{right}/{n} ({number(sum(row.f1) / n)})"
     if row.blocked:
         words = f"{words}, {sum(row.blocked.values())} of {len(row.attempts)} blocked"
+    if row.apart:
+        return Text(f"{words}, set apart", style="dim")
     return Text(words, style="green" if right == n else "red" if right == 0 else "yellow")
 
 

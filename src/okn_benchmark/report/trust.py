@@ -2,12 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from okn_benchmark.report.about import ORACLE_HOST
-from okn_benchmark.report.cautions import blocked_words
+from okn_benchmark.report.cautions import blocked_words, drift_lines
+from okn_benchmark.report.prose import audit_words
 from okn_benchmark.report.tally import ConditionRow
 from okn_benchmark.report.view import ReportView
 from okn_benchmark.report.words import listed, one_line, tally, whole
+
+UNCHECKED: Final = "not checked"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,13 +23,19 @@ class Card:
     lines: tuple[str, ...]
     calm: str
 
+    @property
+    def tone(self) -> str:
+        """``look`` where something was found, ``calm`` where nothing was, ``unknown`` where nobody looked."""
+        return "look" if self.lines else "unknown" if self.status == UNCHECKED else "calm"
+
 
 def cards(view: ReportView) -> list[Card]:
     """In the order a reader should look at them."""
     made = [
         _card("Blocked", view, _blocked, "Every attempt reached its tools and was measured."),
         _card("Attestation", view, _warnings, "No attempt's record contradicts what was asked of it."),
-        _card("Agent audit", view, _audit, "No finding of an audit is recorded."),
+        _card("Agent audit", view, _audit, _audited(view)),
+        _card("Server", view, _server, "Every server answered before the first episode, or none was asked."),
         _card("Clipped results", view, _clipped, "No tool result was shortened before the agent saw it."),
         _card("Soft errors", view, _soft, "No reply that called itself a success hid a failure."),
         _drift_card(view),
@@ -58,8 +68,8 @@ def _grouped(found: list[tuple[str, str]], conditions: int) -> tuple[str, ...]:
 
 def _drift_card(view: ReportView) -> Card:
     if any(row.about.drift for row in view.conditions):
-        return _card("Drift", view, _drift, "The endpoint said what it had said when the key was built.")
-    return Card(title="Drift", status="not checked", lines=(), calm="No check of the endpoint is recorded.")
+        return _card("Drift", view, _drift, "Asked again, every key gave the rows it had given when it was built.")
+    return Card(title="Drift", status=UNCHECKED, lines=(), calm="The keys were not asked again around the sweep.")
 
 
 def _blocked(row: ConditionRow) -> list[str]:
@@ -76,8 +86,19 @@ def _warnings(row: ConditionRow) -> list[str]:
 def _audit(row: ConditionRow) -> list[str]:
     found = row.about.audit
     if found is None:
-        return [] if row.about.host in (ORACLE_HOST, None) else ["no audit is recorded"]
-    return [] if found == "clean" else [one_line(found)]
+        return [] if row.about.host in (ORACLE_HOST, None) else ["not audited"]
+    return [] if found.clean else [one_line(audit_words(found), 600)]
+
+
+def _audited(view: ReportView) -> str:
+    if any(row.about.audit for row in view.conditions):
+        return "The agent program was given nothing but what an episode should have."
+    return "There is no agent program to audit: the oracle is ours."
+
+
+def _server(row: ConditionRow) -> list[str]:
+    found = row.about.server_fault
+    return [f"did not answer before the first episode: {one_line(found)}"] if found else []
 
 
 def _clipped(row: ConditionRow) -> list[str]:
@@ -90,9 +111,7 @@ def _soft(row: ConditionRow) -> list[str]:
 
 
 def _drift(row: ConditionRow) -> list[str]:
-    found = row.about.drift
-    settled = found is None or all(part.endswith(" stable") for part in found.split(", "))
-    return [] if settled else [one_line(str(found))]
+    return [UNCHECKED] if row.about.drift is None else drift_lines(row)
 
 
 def _guards(row: ConditionRow) -> list[str]:

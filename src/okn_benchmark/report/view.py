@@ -3,19 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from okn_benchmark import __version__
-from okn_benchmark.jsonio import JsonObject
 from okn_benchmark.report.about import About, Excluded, about
 from okn_benchmark.report.choose import Study, contrasts
 from okn_benchmark.report.clusters import GraphLine, Graphs, by_graph, groups
 from okn_benchmark.report.contrasts import BLOCKED_GAP, Contrast
 from okn_benchmark.report.tally import ConditionRow, QuestionRow, condition_row, question_row
-from okn_benchmark.report.words import as_json
 from okn_benchmark.runs.shapes import ConditionRecord, QuestionResult
-from okn_benchmark.stats.bootstrap import RESAMPLES
-from okn_benchmark.stats.intervals import CONFIDENCE
-from okn_benchmark.stats.paired import DRAWS, SEED
-from okn_benchmark.stats.power import STUDIES
 
 Results = Mapping[str, Mapping[str, QuestionResult]]
 """Question results by record, then by condition."""
@@ -62,8 +55,13 @@ class ReportView:
 
     @property
     def attempts(self) -> int:
-        """Attempts on disk, blocked ones too."""
-        return sum(row.recorded for row in self.conditions)
+        """Attempts on disk: measured, blocked and set apart."""
+        return self.apart + sum(row.recorded for row in self.conditions)
+
+    @property
+    def apart(self) -> int:
+        """Attempts at questions whose key drifted meanwhile."""
+        return sum(one.attempts for row in self.conditions for one in row.apart)
 
     @property
     def measured(self) -> int:
@@ -102,7 +100,8 @@ def build_view(
 
 def _rows(one: About, results: Results) -> dict[str, QuestionRow]:
     found = ((record, by_condition.get(one.name)) for record, by_condition in sorted(results.items()))
-    return {record: question_row(result, one.repeat) for record, result in found if result and result.attempts}
+    moved = one.drift.of if one.drift else lambda _: ()
+    return {r: question_row(result, one.repeat, moved(r)) for r, result in found if result and result.attempts}
 
 
 def _questions(rows: Mapping[str, Mapping[str, QuestionRow]], graphs: Graphs) -> list[QuestionView]:
@@ -112,23 +111,3 @@ def _questions(rows: Mapping[str, Mapping[str, QuestionRow]], graphs: Graphs) ->
         tier = next((row.tier for row in found if row.tier), None)
         out.append(QuestionView(record=record, tier=tier, graphs=graphs.get(record, ()), rows=found))
     return out
-
-
-def view_json(view: ReportView) -> JsonObject:
-    """The report as JSON, with the seeds and resample counts its numbers rest on."""
-    plain: JsonObject = as_json(view)
-    for question in plain["questions"]:
-        for row in question["rows"]:
-            # The attempts stand in their own files and in summary.csv.
-            del row["measured"], row["attempts"]
-    statistics = {
-        "version": __version__,
-        "confidence": CONFIDENCE,
-        "seed": SEED,
-        "sign_flip_draws": DRAWS,
-        "bootstrap_resamples": RESAMPLES,
-        "power_studies": STUDIES,
-        "unit": "question",
-        "targets": ["these questions (corpus_only)", "questions like these (everything else)"],
-    }
-    return {"schema": "report/1", **plain, "statistics": statistics}

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Final
 
 from okn_benchmark.jsonio import JsonObject
@@ -39,13 +39,17 @@ def question_entry(result: QuestionResult) -> JsonObject:
     }
 
 
-def aggregate(results: Sequence[QuestionResult], manipulation: JsonObject | None = None) -> JsonObject:
+def aggregate(
+    results: Sequence[QuestionResult], manipulation: JsonObject | None = None, *, apart: Collection[str] = ()
+) -> JsonObject:
     """``aggregate`` of a condition record.
 
     Means are per question first and then over the questions that measured something, so that each weighs the same.
     ``manipulation`` is the verdict on an arm; where a gate failed, the scores are refused: unknown, whatever they were.
+    ``apart`` are records whose key drifted meanwhile: named, and in no count or mean.
     """
-    found = _aggregate(results)
+    found = _aggregate([result for result in results if result.record not in apart])
+    found["drifted"] = sorted(result.record for result in results if result.record in apart)
     if manipulation is None:
         return found
     if manipulation.get("passed") is not True:

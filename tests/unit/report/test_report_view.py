@@ -2,7 +2,8 @@ from statistics import fmean
 
 import pytest
 
-from okn_benchmark.report.view import ReportView, build_view, view_json
+from okn_benchmark.report.document import view_json
+from okn_benchmark.report.view import ReportView, build_view
 from okn_benchmark.stats.intervals import wilson_count
 from tests.unit.report import study
 from tests.unit.report.study import attempt, blocked, condition, control, view
