@@ -151,6 +151,10 @@ def run(
     console.say(job.summary_line(swept))
     if not swept.measured:
         raise OutsideFailure(
-            f"{swept.condition} measured nothing: all {len(swept.attempts)} attempts were blocked.",
+            f"{swept.condition} measured nothing: {_all(len(swept.attempts))} blocked.",
             hint="The reasons stand in the report; mend the cause and run again with --resume.",
         )
+
+
+def _all(attempts: int) -> str:
+    return "its one attempt was" if attempts == 1 else f"all {attempts} attempts were"

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from okn_benchmark.errors import OutsideFailure
 from okn_benchmark.host.episode import SUBMIT_TOOL
 from okn_benchmark.jobs.server import ServerFacts, check_withheld, inspect_server
 from okn_benchmark.jsonio import JsonObject
@@ -77,7 +78,13 @@ def probe(
 
     profile = load_profile(profile_path)
     launch = ProxyLaunch(level="all-tools", profile=profile_path.resolve(), call_timeout_s=timeout_s)
-    server = inspect_server(launch)
+    try:
+        server = inspect_server(launch)
+    except OutsideFailure as failure:
+        raise OutsideFailure(
+            f"The server of {profile_path} did not answer: {failure.message}",
+            hint="Start it by hand, or look at its address, its headers and the variables they are made of.",
+        ) from failure
     check_withheld(withheld, server)
     return Probed(
         profile=profile,

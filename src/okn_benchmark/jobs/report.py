@@ -119,7 +119,8 @@ def frozen_words(reported: Reported) -> str | None:
     if marker is None:
         return None
     when = f" on {marker.date[:10]}" if marker.date else ""
-    return f"{reported.root.root.path} is frozen{when}: {marker.reason} Its files were read and left as they are."
+    why = f"{reported.root.root.path} is frozen{when}: {marker.reason.rstrip('.')}."
+    return f"{why} Its files were read and left as they are."
 
 
 def changed_words(changed: list[Path], root: Path) -> str:
