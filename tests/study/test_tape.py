@@ -13,7 +13,8 @@ from okn_benchmark.runs.layout import RunsRoot
 from tests.study.agents import MINDS, MindHost, literal
 from tests.study.sweeps import UNITS_OFF, Study, make_study
 
-CLOCKS = {"wall_s", "server_s", "api_retry_s"}
+CLOCKS = {"wall_s", "server_s", "api_retry_s", "contended"}
+"""``contended``: whether another sweep ran on the machine meanwhile, which bears on clocks alone."""
 
 
 @pytest.fixture(scope="module")
