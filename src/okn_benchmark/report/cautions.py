@@ -71,7 +71,7 @@ def blocked_words(row: ConditionRow) -> str:
     """How many attempts were blocked and why, with the rate's bounds where anything was measured."""
     words = (
         f"{sum(row.blocked.values())} of {row.recorded} attempts blocked ({tally(row.blocked)}): "
-        f"{listed(row.blocked_reasons, 3)}"
+        f"{listed(row.blocked_reasons, 3, 200)}"
     )
     if row.exact is None:
         return f"{words}; nothing was measured"

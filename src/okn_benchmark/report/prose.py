@@ -118,7 +118,9 @@ def _question_notes(row: QuestionRow) -> list[str]:
         out.append("measured nothing")
     if row.blocked:
         total = sum(row.blocked.values())
-        reasons = listed(dict.fromkeys(a.reason or "no reason recorded" for a in row.attempts if not a.measured), 2)
+        reasons = listed(
+            dict.fromkeys(a.reason or "no reason recorded" for a in row.attempts if not a.measured), 2, 160
+        )
         out.append(f"{total} of {len(row.attempts)} blocked ({tally(row.blocked)}): {reasons}")
     if len(row.attempts) < row.planned:
         out.append(f"{len(row.attempts)} of {row.planned} attempts recorded")

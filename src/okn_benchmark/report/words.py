@@ -80,10 +80,10 @@ def plural(count: int, noun: str, many: str | None = None) -> str:
     return f"{count:,} {noun if count == 1 else many or noun + 's'}"
 
 
-def listed(names: Iterable[str], limit: int = 6) -> str:
-    """Names separated by commas, at most ``limit`` of them, the rest counted."""
+def listed(names: Iterable[str], limit: int = 6, chars: int = 80) -> str:
+    """Names separated by commas, at most ``limit`` of them and ``chars`` of each, the rest counted."""
     names = list(names)
-    shown = ", ".join(one_line(name, 80) for name in names[:limit])
+    shown = ", ".join(one_line(name, chars) for name in names[:limit])
     return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
 
 
