@@ -93,7 +93,12 @@ class About:
         if self.host == ORACLE_HOST:
             return ORACLE_WORDS
         if self.model_script is not None:
-            return script_words(self.model_script)
+            return f"{script_words(self.model_script)} as {self._signed}"
+        return self._signed
+
+    @property
+    def _signed(self) -> str:
+        """The id that answers were signed with; a script signs with one too."""
         exact = " + ".join(self.model_resolved)
         if not exact:
             return f"{self.model_requested} (asked for; never confirmed)" if self.model_requested else "–"
@@ -102,8 +107,8 @@ class About:
 
     @property
     def effort_shown(self) -> str:
-        """The effort asked for; where no model answered there was none."""
-        return self.effort or NO_EFFORT if self.has_model else "–"
+        """The effort asked for; an oracle is asked for none."""
+        return "–" if self.host == ORACLE_HOST else self.effort or NO_EFFORT
 
     @property
     def scope(self) -> tuple[str | None, str | None]:

@@ -26,7 +26,7 @@ from tests.unit.report import study
 from tests.unit.report.study import attempt, condition, control, view
 
 DIGEST = "0123456789ab" + "c" * 52
-SCRIPTED = "scripted (no model; script 0123456789ab)"
+SCRIPTED = "scripted (no model; script 0123456789ab) as claude-opus-5 (asked for as opus)"
 DRIFTED = {"state": "drifted", "rows_then": 9, "rows_now": 11, "lost": 1, "gained": 3}
 RECUT = {"state": "tie-unstable", "rows_then": 9, "rows_now": 9, "lost": 1, "gained": 1}
 UNSOUND = {"digest": DIGEST, "clean": False, "findings": ["the tool Bash is offered"]}
@@ -132,9 +132,9 @@ def test_a_rehearsal_is_called_what_it_is_wherever_the_model_is_shown() -> None:
     found = _rehearsed()
     row = found.conditions[0]
     assert row.model == row.about.model == SCRIPTED
-    assert row.about.effort_shown == "–"
+    assert row.about.effort_shown == "default"
     assert not row.about.has_model
-    assert f"| {SCRIPTED} | – |" in markdown(found)
+    assert f"| {SCRIPTED} | default |" in markdown(found)
     assert "scripted (no" in _terminal(found)
     told = view_json(found)
     assert (told["conditions"][0]["model"], told["conditions"][0]["has_model"]) == (SCRIPTED, False)
