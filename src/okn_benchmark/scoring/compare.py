@@ -21,15 +21,15 @@ class Key:
 
     table: Table
     settings: Settings
-    _cells: list[tuple[Cell, ...]] | None = None
+    _cells: list[list[Cell]] | None = None
     _normalized: list[KeyColumn] | None = None
     _strict: list[StrictColumn] | None = None
 
     @property
-    def cells(self) -> list[tuple[Cell, ...]]:
+    def cells(self) -> list[list[Cell]]:
         """The key by columns."""
         if self._cells is None:
-            self._cells = list(zip(*self.table.rows, strict=True)) or [()] * len(self.table.columns)
+            self._cells = [list(self.table.column(at)) for at in range(len(self.table.columns))]
         return self._cells
 
     @property
@@ -95,7 +95,8 @@ class Comparison:
 
 def columns_of(answer: Answer) -> Given:
     """An answer by columns."""
-    texts = list(zip(*answer.rows, strict=True)) if answer.rows else [()] * len(answer.columns)
+    # Column after column: zip(*rows) would take a million arguments.
+    texts = [[row[at] for row in answer.rows] for at in range(len(answer.columns))]
     return Given(columns=answer.columns, texts=texts, count=len(answer.rows))
 
 

@@ -20,6 +20,7 @@ from okn_benchmark.scoring.number import NumberRule, named_number
 from okn_benchmark.scoring.settings import Guard, Settings, shown
 from okn_benchmark.table import Cell
 
+_PIECE: Final = 1_024
 _LONG: Final = 200
 _REMEMBERED: Final = 2_000  # short texts; more would cost memory on large answers, where hardly one comes twice
 
@@ -89,8 +90,13 @@ class KeyColumn:
             tags: set[str] = set()
             ids: dict[str, int] = {}
             numbered: dict[Cell, int] = {}
-            for cell in dict.fromkeys(self._cells):
-                key = self._key(cell)
+            distinct = dict.fromkeys(self._cells)
+            numeric: dict[Cell, tuple[str, bool]] = {}
+            if self._numbers is not None:
+                numeric = {cell: number for cell in distinct if (number := number_of(cell)) is not None}
+                self._numbers.prepare(numeric.values())
+            for cell in distinct:
+                key = self._key(cell, numeric.get(cell))
                 tags.add(key[0])
                 numbered[cell] = ids.setdefault(key, len(ids))
             readers = list(self._readers(tags))
@@ -113,14 +119,17 @@ class KeyColumn:
 
     def read(self, texts: Sequence[str]) -> list[int]:
         """The code of each text: one dictionary look-up for those printed as the key prints them."""
-        reading = self._ready()
-        codes = list(map(reading.known.get, texts))
-        if None in codes:
-            one = self._read
-            return [one(text, reading) if code is None else code for text, code in zip(texts, codes, strict=True)]
-        return cast("list[int]", codes)
+        reading, one, codes = self._ready(), self._read, cast("list[int]", [])
+        for start in range(0, len(texts), _PIECE):  # piece by piece, so that what is remembered helps the rest
+            piece = texts[start : start + _PIECE]
+            found = list(map(reading.known.get, piece))
+            if None in found:
+                codes += [one(text, reading) if code is None else code for text, code in zip(piece, found, strict=True)]
+            else:
+                codes += cast("list[int]", found)
+        return codes
 
-    def _key(self, cell: Cell) -> str:
+    def _key(self, cell: Cell, number: tuple[str, bool] | None) -> str:
         """The class of a reference cell; the first letter is its kind."""
         if cell is None:
             return "0"
@@ -128,7 +137,6 @@ class KeyColumn:
             return self._iris.key(cell.value)
         if cell.kind == "bnode":
             return "_" + cell.value.removeprefix("_:")
-        number = None if self._numbers is None else number_of(cell)
         if number is not None and self._numbers is not None:
             return self._numbers.key(number[0], tolerant=number[1])
         return literal_key(cell)

@@ -90,7 +90,7 @@ class NumberRule:
         self._numbers = numbers
         self._precision = settings.significant_digits
         self._tolerance = Decimal(str(settings.numeric_rel_tol))
-        self._known: _Known | None = None
+        self._known = _Known(digits=self._precision, exact=False, fractions=False, steps=(), whole=())
         tight = self._tight()
         self.guard = None if tight is None else _snapping_guard(column, *tight)
 
@@ -107,39 +107,39 @@ class NumberRule:
                 return None
         return None
 
-    def _ready(self) -> "_Known":
-        """What reading needs of all numbers of the column, made when one is read."""
-        if self._known is None:
-            seen = set(self._numbers())
-            fractions = {number for number, tolerant in seen if tolerant and not is_integral(number)}
-            whole = [number for number, tolerant in seen if tolerant and is_integral(number)]
-            digits = self._precision
-            if self.guard is not None:
-                digits = _separating_digits(*_by_value({number for number, _ in seen}), digits)
-                fractions_in_order = []
-            else:
-                fractions_in_order = sorted((ARITHMETIC.create_decimal(number), number) for number in fractions)
-            self._known = _Known(
-                digits=digits,
-                exact=any(not tolerant for _, tolerant in seen),
-                fractions=bool(fractions),
-                steps=fractions_in_order,
-                whole=sorted((ARITHMETIC.create_decimal(number), number) for number in whole),
-            )
-        return self._known
+    def prepare(self, numbers: Iterable[tuple[str, bool]]) -> None:
+        """Take in every number of the column, before the first is read."""
+        seen = set(numbers)
+        fractions = [number for number, tolerant in seen if tolerant and not is_integral(number)]
+        digits, steps = self._precision, list[tuple[Decimal, str]]()
+        if self.guard is not None:
+            digits = _separating_digits(*_by_value({number for number, _ in seen}), digits)
+        else:
+            steps = sorted((ARITHMETIC.create_decimal(number), number) for number in fractions)
+        self._known = _Known(
+            digits=digits,
+            exact=any(not tolerant for _, tolerant in seen),
+            fractions=bool(fractions),
+            steps=steps,
+            whole=sorted(
+                (ARITHMETIC.create_decimal(number), number)
+                for number, tolerant in seen
+                if tolerant and is_integral(number)
+            ),
+        )
 
     def key(self, number: str, *, tolerant: bool) -> str:
         """The class of a reference number: exact, whole though printed as a decimal, or rounded."""
         if not tolerant:
             return "i" + number
-        return "d" + number if is_integral(number) else "r" + rounded(number, self._ready().digits)
+        return "d" + number if is_integral(number) else "r" + rounded(number, self._known.digits)
 
     def keys(self, text: str) -> Sequence[str]:
         """The classes a candidate may stand for, whether the column has them or not; none for what is no number."""
         number = canonical(text)
         if number is None:
             return ()
-        known = self._ready()
+        known = self._known
         keys = ["i" + number] if known.exact else []
         if known.fractions:
             keys.append("r" + rounded(self._snapped(number, known), known.digits))
