@@ -33,7 +33,9 @@ def compare(
         console.json_out(comparison_json(found))
         return
     for comparison in found:
-        lines = comparison_lines(comparison.contrast, comparison.bca, comparison.odds, comparison.max_t_p)
+        lines = comparison_lines(
+            comparison.contrast, comparison.sides, comparison.bca, comparison.odds, comparison.max_t_p
+        )
         for line in lines:
             console.say(line)
         for one in comparison.questions:

@@ -9,6 +9,7 @@ from typing import Final
 from okn_benchmark.errors import InputError
 from okn_benchmark.jobs.report import Reported, read_report
 from okn_benchmark.jsonio import JsonObject, digest
+from okn_benchmark.report import prose
 from okn_benchmark.report.contrasts import BLOCKED_GAP, Contrast, Rows, contrast, with_families
 from okn_benchmark.report.tally import ConditionRow, QuestionRow
 from okn_benchmark.report.words import as_json
@@ -40,6 +41,8 @@ class Comparison:
     """A contrast with what takes scipy and statsmodels: BCa, the pooled odds ratio, max-T over its family."""
 
     contrast: Contrast
+    sides: tuple[str, str]
+    """Who answered on either side: model, effort, agent program."""
     bca: Interval | None
     odds: OddsRatio | None
     max_t_p: float | None
@@ -197,6 +200,7 @@ def _deepened(made: Contrast, left: _Side, right: _Side, max_t_p: float | None) 
     means = [(fmean(a.exact), fmean(b.exact)) for a, b in rows]
     return Comparison(
         contrast=made,
+        sides=(prose.who(left.row), prose.who(right.row)),
         bca=bca_paired([a for a, _ in means], [b for _, b in means]) if means else None,
         odds=pooled_odds([(a.exact, b.exact) for a, b in rows]) if rows else None,
         max_t_p=max_t_p,

@@ -4,17 +4,18 @@ from collections.abc import Iterator, Sequence
 
 from okn_benchmark.report import prose
 from okn_benchmark.report.contrasts import Contrast
-from okn_benchmark.report.words import number, p_value, span
+from okn_benchmark.report.words import number, one_line, p_value, span
 from okn_benchmark.stats.intervals import Interval
 from okn_benchmark.stats.power import Plan
 from okn_benchmark.stats.reference import OddsRatio
 
 
 def comparison_lines(
-    contrast: Contrast, bca: Interval | None, odds: OddsRatio | None, max_t_p: float | None
+    contrast: Contrast, sides: tuple[str, str], bca: Interval | None, odds: OddsRatio | None, max_t_p: float | None
 ) -> Iterator[str]:
-    """One comparison in full: both targets named, every p with its counts."""
+    """One comparison in full: who answered, both targets named, every p with its counts."""
     yield contrast.title
+    yield from (f"  {side}: {one_line(words)}" for side, words in zip(("left", "right"), sides, strict=True))
     yield f"  {prose.verdict_words(contrast)}"
     if contrast.exact is None or contrast.withheld:
         return
@@ -37,7 +38,8 @@ def comparison_lines(
         yield f"  these questions only: {ratio_words} ({prose.counts(test)})"
     for ratio in contrast.ratios:
         terms = f"means {number(ratio.left)} / {number(ratio.right)}, {ratio.questions} questions"
-        yield f"  {ratio.measure}: × {number(ratio.value)} {span(ratio.interval)} ({terms})"
+        name = prose.MEASURED.get(ratio.measure, ratio.measure)
+        yield f"  {name}: × {number(ratio.value)} {span(ratio.interval)} ({terms})"
 
 
 def plan_lines(difference: float, rates: str, wanted: float, designs: Sequence[Plan]) -> Iterator[str]:

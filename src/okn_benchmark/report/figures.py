@@ -7,7 +7,10 @@ from statistics import geometric_mean
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
 
+from okn_benchmark.report import prose
+from okn_benchmark.report.contrasts import Contrast
 from okn_benchmark.report.plots import MEASURES, question_means
+from okn_benchmark.report.tally import ConditionRow
 from okn_benchmark.report.view import ReportView
 from okn_benchmark.report.words import one_line
 
@@ -18,6 +21,8 @@ INK: Final = "#1b1f24"
 ACCENT: Final = "#0b57a4"
 SOFT: Final = "#8a929b"
 FORMATS: Final = ("svg", "png")
+CAUTIONS: Final = ("no model answered", "the agent program failed")
+"""How the notes of a comparison begin that a figure repeats."""
 _LABEL: Final = 48
 
 
@@ -70,6 +75,24 @@ def _point(axes: Any, place: int, value: float, low: float | None, high: float |
     axes.plot([value], [place], "o", color=ACCENT, markersize=7)
 
 
+def standing(row: ConditionRow) -> str:
+    """A condition's name, and what a figure taken out of its report must not lose."""
+    marks = ["no model"] if not row.about.has_model else []
+    marks += ["failed audit"] if row.about.failed_audit else []
+    return f"{row.about.name} [{', '.join(marks)}]" if marks else row.about.name
+
+
+def _bound_up(words: str) -> str:
+    """Words that stay on one line."""
+    return words.replace(" ", "\u00a0")
+
+
+def _told(contrast: Contrast) -> str:
+    """What a comparison's figure must not lose either: its first caution, such as that no model answered."""
+    heavy = [note for note in contrast.notes if note.startswith(CAUTIONS)]
+    return f" [{'; '.join(heavy)}]" if heavy else ""
+
+
 def _rates(view: ReportView) -> "Figure":
     rows = [row for row in view.conditions if row.exact]
     figure, axes = _canvas(len(rows), "exact: mean over questions, 95 % interval on the effective number of attempts")
@@ -77,8 +100,10 @@ def _rates(view: ReportView) -> "Figure":
         if row.exact:
             _point(axes, place, row.exact.value, row.exact.interval.low, row.exact.interval.high)
     axes.set_xlim(-0.02, 1.02)
+    counted = [(row, row.exact) for row in rows if row.exact]
     _label(
-        axes, [f"{r.about.name} ({r.exact.hits}/{r.exact.attempts} in {r.exact.questions})" for r in rows if r.exact]
+        axes,
+        [f"{standing(row)} {_bound_up(f'({e.hits}/{e.attempts} in {prose.questions(row)})')}" for row, e in counted],
     )
     return figure
 
@@ -91,7 +116,7 @@ def _forest(view: ReportView) -> "Figure":
         found = effect.interval
         low, high = (None, None) if found is None else (found.low, found.high)
         _point(axes, place, effect.value, low, high)
-    _label(axes, [f"{c.title} (n = {c.questions})" for c, _ in shown])
+    _label(axes, [f"{c.title} {_bound_up(f'(n = {c.questions})')}{_told(c)}" for c, _ in shown])
     return figure
 
 
@@ -108,7 +133,8 @@ def _strips(view: ReportView, measure: str, axis: str) -> "Figure":
             axes.plot([geometric_mean(values)], [place], "|", color=ACCENT, markersize=18, markeredgewidth=2.5)
     for axis_ticks in (axes.xaxis.set_major_formatter, axes.xaxis.set_minor_formatter):
         axis_ticks(LogFormatter(labelOnlyBase=False, minor_thresholds=(2, 0.5)))
-    _label(axes, [f"{name} (n = {len(question_means(view, name, measure))})" for name in names])
+    counts = {row.about.name: len(question_means(view, row.about.name, measure)) for row in view.conditions}
+    _label(axes, [f"{standing(r)} {_bound_up(f'(n = {counts[r.about.name]})')}" for r in view.conditions])
     return figure
 
 

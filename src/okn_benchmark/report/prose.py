@@ -60,6 +60,13 @@ def host(row: ConditionRow) -> str:
     return " ".join(filter(None, [row.about.host, " and ".join(versions)])) or DASH
 
 
+def who(row: ConditionRow) -> str:
+    """Model, effort and agent program in one phrase; the oracle by what it is."""
+    if row.about.host == ORACLE_HOST:
+        return ORACLE_WORDS
+    return f"{row.model}, effort {row.about.effort_shown}, {host(row)}"
+
+
 def tools(about: About) -> str:
     """The tool level, the server, and what was withheld."""
     words = about.level or DASH

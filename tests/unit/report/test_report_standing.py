@@ -13,6 +13,7 @@ from okn_benchmark.report.apart import apart_rows
 from okn_benchmark.report.cautions import banners, cautions
 from okn_benchmark.report.csvs import read_rows, summary_csv
 from okn_benchmark.report.document import view_json
+from okn_benchmark.report.figures import standing
 from okn_benchmark.report.frame import frame_of
 from okn_benchmark.report.markdown import markdown
 from okn_benchmark.report.plots import question_means
@@ -190,6 +191,16 @@ def test_a_failed_audit_follows_its_numbers() -> None:
     page = markdown(found)
     assert "audit of the agent program `clean (digest 0123456789ab)`" in page
     assert "audit of the agent program `failed: the tool Bash is offered (digest 0123456789ab)`" in page
+
+
+def test_a_figure_taken_out_of_its_report_keeps_the_caution() -> None:
+    plain, failed = condition("full"), _with(condition("unsound"), audit=UNSOUND)
+    found = view([plain, failed, _with(condition("rehearsed"), model_script=DIGEST, audit=UNSOUND)], {})
+    assert [standing(row) for row in found.conditions] == [
+        "full",
+        "unsound [failed audit]",
+        "rehearsed [no model, failed audit]",
+    ]
 
 
 def test_a_server_that_did_not_answer_is_in_the_panel_and_the_sources() -> None:
