@@ -181,7 +181,7 @@ def test_the_engines_do_print_differently(comunica: dict[str, dict[str, str]]) -
 
 
 def test_terms_written_out_as_in_turtle_are_read() -> None:
-    """A TSV cell pasted into a CSV keeps its tag, type or brackets. Plain strings are left out: quotes alone are text."""
+    """A TSV cell pasted into a CSV keeps tag, type or brackets. Plain strings are left out: quotes alone are text."""
     for query in QUERIES.values():
         key = key_of(query)
         rows = [tuple(_turtle(cell) for cell in row) for row in key.rows]
