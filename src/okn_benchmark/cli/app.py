@@ -1,6 +1,7 @@
 """The door: commands are found here, our errors become one sentence and an exit code, bugs keep their traceback."""
 
 from importlib import import_module
+from itertools import pairwise
 from typing import Annotated, Any, Final
 
 import typer
@@ -33,6 +34,14 @@ STAGES: Final = (
 
 class ExplainingGroup(TyperGroup):
     """Turn our own errors into a sentence and a way out; let every other exception crash loudly."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """An empty argument is an unset variable of the shell, and as a path it would mean the current folder."""
+        for before, value in pairwise(["", *args]):
+            if not value or (value.startswith("--") and value.endswith("=")):
+                option = value.rstrip("=") or (before if before.startswith("-") else "an argument")
+                raise typer.BadParameter(f"{option} is empty: is a variable of the shell not set?", ctx=ctx)
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; errors of ours end as exit codes, an interrupt as 130."""

@@ -32,8 +32,8 @@ def report(
 ) -> None:
     """Show what a runs root holds, and regenerate its README.md and tables unless it is frozen."""
     from okn_benchmark.jobs import report as job
-    from okn_benchmark.report.markdown import markdown as page_of
     from okn_benchmark.report.document import view_json
+    from okn_benchmark.report.markdown import markdown as page_of
 
     reported = job.read_report(root)
     if frozen := job.frozen_words(reported):

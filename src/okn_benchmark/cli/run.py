@@ -15,7 +15,7 @@ from okn_benchmark.cli.options import (
     TierOption,
 )
 from okn_benchmark.errors import OutsideFailure
-from okn_benchmark.jobs.request import DEFAULT_AGENT_TIMEOUT_S, DEFAULT_MODEL, RunRequest
+from okn_benchmark.jobs.request import DEFAULT_AGENT_TIMEOUT_S, DEFAULT_MODEL, Effort, RunRequest
 from okn_benchmark.launch import DEFAULT_CALL_TIMEOUT_S, Level
 from okn_benchmark.sparql.endpoint import FEDERATION_URL
 
@@ -45,7 +45,9 @@ def run(
     model: Annotated[str, typer.Option("--model", help="Exact model id, or an alias that moves over time.")] = (
         DEFAULT_MODEL
     ),
-    effort: Annotated[str | None, typer.Option("--effort", help="Thinking effort; by default the host's own.")] = None,
+    effort: Annotated[
+        Effort | None, typer.Option("--effort", help="Thinking effort; by default the host's own.")
+    ] = None,
     repeat: Annotated[int, typer.Option("--repeat", min=1, help="Attempts of each question.")] = 1,
     host: Annotated[
         Literal["claude", "oracle"],

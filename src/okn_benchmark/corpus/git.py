@@ -142,15 +142,18 @@ def _fetch(source: GitSource, into: Path) -> None:
     ):
         code, _, complaint = _git(arguments)
         if code != 0:
-            last = complaint.strip().splitlines()[-1][:300] if complaint.strip() else f"exit code {code}"
             raise OutsideFailure(
-                f"git could not fetch {source.ref or 'the default branch'} of {source.url}: {_shown_text(last)}",
+                f"git could not fetch {source.ref or 'the default branch'} of {source.url}: {_why(code, complaint)}",
                 hint="Check the URL, the ref (a branch, a tag or a full commit id) and your access.",
             )
 
 
-def _shown_text(line: str) -> str:
-    return "".join(character for character in line if character.isprintable())
+def _why(code: int, complaint: str) -> str:
+    """The line that names the fault; git puts advice after it."""
+    lines = complaint.strip().splitlines()
+    fatal = [line for line in lines if line.startswith(("fatal:", "error:"))]
+    told = (fatal or lines[-1:] or [f"exit code {code}"])[0]
+    return "".join(character for character in told[:300] if character.isprintable())
 
 
 def revision(folder: Path) -> tuple[str | None, bool | None]:

@@ -36,6 +36,7 @@ _BY_WORDING: Final[tuple[tuple[BlockedCause, re.Pattern[str]], ...]] = (
 )
 _POLICY: Final = re.compile(r"usage policy|legal/aup|safeguards flagged", re.IGNORECASE)
 _TOO_LONG: Final = re.compile(r"prompt is too long|context (window|length|limit)|request too large", re.IGNORECASE)
+_NO_EFFORT: Final = re.compile(r"(?i)unknown --effort value")
 _WORDS_KEPT: Final = 300
 
 
@@ -165,6 +166,8 @@ def _notes(episode: Episode | None, calls: Calls | None) -> Iterator[str]:
     if calls is not None and calls.metrics.breaker_opened:
         yield "the server was given up after failed calls in a row"
     init = (episode.init if episode is not None else None) or {}
+    if episode is not None and _NO_EFFORT.search(str(episode.extra.get("stderr_tail") or "")):
+        yield f"the host does not know the effort {episode.effort} and used its default"
     for key in ("skills", "slash_commands"):
         # A server's own prompts are listed as commands too; an agent has no way to call them.
         if names := [str(name) for name in init.get(key) or () if not str(name).startswith(TOOL_PREFIX)]:

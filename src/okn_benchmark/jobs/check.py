@@ -14,7 +14,7 @@ from okn_benchmark.jsonio import JsonObject
 from okn_benchmark.reference.traps import trap_tables
 from okn_benchmark.sparql.embedded import EmbeddedEndpoint
 from okn_benchmark.sparql.endpoint import open_endpoint
-from okn_benchmark.sparql.result import Endpoint, Unreachable
+from okn_benchmark.sparql.result import Endpoint, QueryRejected, Unreachable
 from okn_benchmark.sparql.shape import shape, with_limit
 from okn_benchmark.table import Table
 
@@ -133,7 +133,7 @@ def _asked(record: Record, endpoint: Endpoint) -> Iterator[Finding]:
     try:
         first, second = endpoint.select(record.query).table, endpoint.select(record.query).table
         beyond = _one_more(record, endpoint)
-    except InputError as error:
+    except QueryRejected as error:
         yield Finding(file=record.path_name, code="query-rejected", level="error", message=error.message)
         return
     yield from lint_rows(record, first, second, beyond)

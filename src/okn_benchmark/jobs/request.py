@@ -8,6 +8,8 @@ from okn_benchmark.errors import InputError
 from okn_benchmark.launch import DEFAULT_CALL_TIMEOUT_S, Level
 
 KgHint: TypeAlias = Literal["none", "tags"]
+Effort: TypeAlias = Literal["low", "medium", "high", "xhigh", "max"]
+"""What the agent program knows: any other word it warns of, ignores, and answers with its default."""
 HostName: TypeAlias = Literal["claude", "oracle"]
 
 SUBMIT_TOOL: Final = "submit_csv"

@@ -10,7 +10,7 @@ from okn_benchmark.errors import InputError, OknBenchmarkError, OutsideFailure
 from okn_benchmark.reference.cache import Cache, Truth, load_truth
 from okn_benchmark.reference.traps import trap_tables
 from okn_benchmark.runs.shapes import TruthRecord
-from okn_benchmark.sparql.result import Endpoint, Unreachable
+from okn_benchmark.sparql.result import Endpoint, Unreachable, UnreadableData
 from okn_benchmark.sparql.results import write_results
 
 Status: TypeAlias = Literal["ran", "kept", "failed"]
@@ -43,7 +43,11 @@ def build(
     progress: Callable[[Built], None] = _ignore,
     now: Callable[[], datetime] = _now,
 ) -> tuple[Built, ...]:
-    """One entry per record, in order. Failures are entries, not exceptions; a dead endpoint is not asked again."""
+    """One entry per record, in order. Failures are entries, not exceptions; a dead endpoint is not asked again.
+
+    Raises:
+        InputError: the RDF of an embedded endpoint cannot be loaded.
+    """
     done: list[Built] = []
     dead: Unreachable | None = None
     for record in records:
@@ -65,6 +69,8 @@ def _built(
         return Built(record=record.id, status="failed", error=dead)
     try:
         truth = ask(record, endpoint, now)
+    except UnreadableData:
+        raise
     except (InputError, OutsideFailure) as error:
         return Built(record=record.id, status="failed", error=error)
     cache.keep(truth, record)
@@ -76,11 +82,13 @@ def ask(record: Record, endpoint: Endpoint, now: Callable[[], datetime] = _now) 
     """The key and every trap, asked now.
 
     Raises:
-        InputError: the key or a trap is at fault; the message names the file.
+        InputError: the key or a trap is at fault, and the message names the file; or the endpoint's RDF is.
         OutsideFailure: the endpoint failed.
     """
     try:
         result = endpoint.select(record.query)
+    except UnreadableData:
+        raise
     except InputError as error:
         raise InputError(f"{record.path_name}: {error.message}", hint=error.hint) from error
     traps = trap_tables(record, result.table, endpoint)

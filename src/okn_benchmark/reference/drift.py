@@ -9,7 +9,7 @@ from okn_benchmark.corpus.record import Record
 from okn_benchmark.errors import InputError, OknBenchmarkError, OutsideFailure
 from okn_benchmark.jsonio import digest
 from okn_benchmark.reference.cache import Cache, Truth, load_truth
-from okn_benchmark.sparql.result import Endpoint, Unreachable
+from okn_benchmark.sparql.result import Endpoint, Unreachable, UnreadableData
 from okn_benchmark.sparql.shape import shape
 from okn_benchmark.table import Row, Table
 
@@ -96,6 +96,8 @@ def _checked(record: Record, truth: Truth, endpoint: Endpoint) -> Drift:
         first_was_empty = len(now) == 0 < len(then)
         if first_was_empty:  # an endpoint that is reloading answers with nothing for a while
             now = endpoint.select(record.query).table
+    except UnreadableData:
+        raise
     except (InputError, OutsideFailure) as error:
         return Drift(record=record.id, state="failed", rows_then=len(then), error=error)
     outline = shape(record.query)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from okn_benchmark.errors import InputError
-from okn_benchmark.sparql.result import EndpointFailure, QueryRejected, QueryTimeout, Result, legible
+from okn_benchmark.sparql.result import EndpointFailure, QueryRejected, QueryTimeout, Result, UnreadableData, legible
 from okn_benchmark.sparql.results import read_results
 from okn_benchmark.sparql.tokens import expand_dotted, line_of, outline
 
@@ -187,7 +187,7 @@ class EmbeddedEndpoint:
         head, _ = self._exchange(loading, _LOAD_TIMEOUT_S)
         if not head["ok"]:
             self.close()
-            raise InputError(f"The RDF behind {self._label} cannot be loaded: {legible(head['reason'])}.")
+            raise UnreadableData(f"The RDF behind {self._label} cannot be loaded: {legible(head['reason'])}.")
         self._loaded = head
 
     def _exchange(self, request: dict[str, Any], timeout_s: float) -> tuple[dict[str, Any], bytes]:

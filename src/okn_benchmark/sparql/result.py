@@ -57,6 +57,10 @@ class QueryRejected(InputError):
     """An engine says that the query is at fault: a syntax error, an unknown function, SERVICE where it is refused."""
 
 
+class UnreadableData(InputError):
+    """The RDF an embedded engine was given cannot be loaded: no query has an answer there."""
+
+
 class QueryTimeout(OutsideFailure):
     """No complete answer within the time limit."""
 
