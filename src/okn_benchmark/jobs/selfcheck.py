@@ -129,16 +129,17 @@ def selfcheck(
         InputError: the corpus, a filter or the endpoint cannot be used.
         Refusal: a record's truth is missing or stale.
     """
-    corpus, selection = choose(choice)
+    _, selection = choose(choice)
     with open_endpoint(endpoint_spec, timeout_s=_NOTHING_OPENS_S) as endpoint:
         name = endpoint.name
     loaded = [(record, load_truth(Cache.at(choice.cache), name, record)) for record in selection.records]
     lacking = [record.id for record, truth in loaded if not isinstance(truth, Truth)]
     if lacking:
         more = f" and {len(lacking) - _NAMED} more" if len(lacking) > _NAMED else ""
+        cache = f" --cache {choice.cache}" if choice.cache is not None else ""
         raise Refusal(
             f"There is no current ground truth at {name} for {', '.join(lacking[:_NAMED])}{more}.",
-            hint=f"Build it: okn-benchmark reference --corpus {corpus.source} --endpoint {endpoint_spec}",
+            hint=f"Build it: okn-benchmark reference --corpus {choice.corpus} --endpoint {endpoint_spec}{cache}",
         )
     checks = []
     for record, truth in loaded:
