@@ -5,6 +5,7 @@ headers and environment values stay in the profile, which the proxy reads itself
 """
 
 import argparse
+import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from typing import Final, Literal, TypeAlias
 Level: TypeAlias = Literal["all-tools", "sparql-only"]
 LEVELS: Final[tuple[Level, ...]] = ("all-tools", "sparql-only")
 DEFAULT_CALL_TIMEOUT_S: Final = 120.0
+LONGEST_S: Final = 86_400.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +81,17 @@ class ProxyLaunch:
         return [sys.executable, "-P", "-m", "okn_benchmark.proxy", *self.arguments()]
 
 
+def _seconds(text: str) -> float:
+    """A time limit; argparse says which argument it was."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value <= LONGEST_S:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0 and up to {LONGEST_S:.0f}")
+    return value
+
+
 def parser() -> argparse.ArgumentParser:
     """The proxy's own command line; argparse, since this process imports as little as it can."""
     made = argparse.ArgumentParser(
@@ -92,7 +105,9 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--endpoint", help="SPARQL endpoint behind sparql-only")
     made.add_argument("--without-tool", action="append", default=[], metavar="NAME", help="hide and refuse this tool")
     made.add_argument("--log", type=Path, metavar="DIR", help="record calls and submissions here")
-    made.add_argument("--timeout", type=float, default=DEFAULT_CALL_TIMEOUT_S, help="seconds a forwarded call may take")
+    made.add_argument(
+        "--timeout", type=_seconds, default=DEFAULT_CALL_TIMEOUT_S, help="seconds a forwarded call may take"
+    )
     made.add_argument(
         "--strict-upstream-errors", action="store_true", help="flag failures hidden in successful replies"
     )

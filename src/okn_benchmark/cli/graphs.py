@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from okn_benchmark.cli import console
+from okn_benchmark.cli.options import QueryTimeoutOption
 
 if TYPE_CHECKING:
     from okn_benchmark.graphs.service import Served
@@ -29,7 +30,7 @@ def serve(
             "--file", metavar="RDF", help="Serve this file or folder instead; repeatable.", show_default=False
         ),
     ] = None,
-    timeout: Annotated[float, typer.Option("--timeout", metavar="SECONDS", help="Time limit of one query.")] = 60.0,
+    timeout: QueryTimeoutOption = 60.0,
 ) -> None:
     """Serve graphs until interrupted: /federation/sparql has all of them, /SHORTNAME/sparql one alone."""
     from okn_benchmark.graphs.service import run_graphs

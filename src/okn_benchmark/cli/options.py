@@ -1,9 +1,12 @@
 """Options that several commands share: one spelling, one help text, one meaning."""
 
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, Final, TypeAlias
 
 import typer
+
+DAY_S: Final = 86_400.0
+"""More than any episode takes, and little enough for every clock of the operating system."""
 
 CorpusOption: TypeAlias = Annotated[
     str,
@@ -43,7 +46,7 @@ CacheOption: TypeAlias = Annotated[
     typer.Option("--cache", metavar="DIR", help="Keep ground truth and clones here, not in the user cache folder."),
 ]
 QueryTimeoutOption: TypeAlias = Annotated[
-    float, typer.Option("--timeout", metavar="SECONDS", help="Time limit of one query.")
+    float, typer.Option("--timeout", metavar="SECONDS", min=0.001, max=DAY_S, help="Time limit of one query.")
 ]
 JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON for a script to read.")]
 ProfileOption: TypeAlias = Annotated[

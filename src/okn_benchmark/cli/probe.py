@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from okn_benchmark.cli import console
+from okn_benchmark.cli.options import DAY_S
 from okn_benchmark.launch import DEFAULT_CALL_TIMEOUT_S
 
 
@@ -21,7 +22,9 @@ def probe(
         list[str] | None,
         typer.Option("--without-tool", metavar="NAME", help="Preview with this tool taken out; repeat."),
     ] = None,
-    timeout: Annotated[float, typer.Option(help="Seconds one call may take.")] = DEFAULT_CALL_TIMEOUT_S,
+    timeout: Annotated[
+        float, typer.Option(min=0.1, max=DAY_S, help="Seconds one call may take.")
+    ] = DEFAULT_CALL_TIMEOUT_S,
     json: Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")] = False,
 ) -> None:
     """Connect to a server and show what an agent would see at each level. Costs no tokens."""

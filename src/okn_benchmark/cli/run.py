@@ -7,6 +7,7 @@ import typer
 
 from okn_benchmark.cli import console
 from okn_benchmark.cli.options import (
+    DAY_S,
     CacheOption,
     CorpusOption,
     EndpointOption,
@@ -57,12 +58,12 @@ def run(
     force: Annotated[bool, typer.Option("--force", help="Run anew; what was recorded moves to .replaced/.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Keep what was measured, run what is missing.")] = False,
     agent_timeout: Annotated[
-        float, typer.Option("--agent-timeout", min=0.1, help="Seconds one episode may take.")
+        float, typer.Option("--agent-timeout", min=0.1, max=DAY_S, help="Seconds one episode may take.")
     ] = DEFAULT_AGENT_TIMEOUT_S,
     max_turns: Annotated[int | None, typer.Option("--max-turns", min=1, help="Turns one episode may take.")] = None,
-    timeout: Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds one proxied call may take.")] = (
-        DEFAULT_CALL_TIMEOUT_S
-    ),
+    timeout: Annotated[
+        float, typer.Option("--timeout", min=0.1, max=DAY_S, help="Seconds one proxied call may take.")
+    ] = DEFAULT_CALL_TIMEOUT_S,
     strict_upstream_errors: Annotated[
         bool, typer.Option("--strict-upstream-errors", help="Flag failures a server hides in successful replies.")
     ] = False,

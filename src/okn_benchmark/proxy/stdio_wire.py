@@ -137,6 +137,8 @@ class StdioWire:
             )
         except (OSError, ValueError, subprocess.SubprocessError) as error:
             reason = getattr(error, "strerror", None) or str(error)
+            if upstream.cwd is not None and not upstream.cwd.is_dir():
+                reason = f"its folder {upstream.cwd} is not there"
             return self._redact(f"{upstream.command} could not be started: {reason}")
         return child
 
