@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import cache
 from itertools import islice, product
 from typing import Any, Final, TypeAlias
 
@@ -19,7 +20,7 @@ from okn_benchmark.scoring.readings import Order, Readings
 from okn_benchmark.scoring.relaxed import Nearest, by_local_name, without_case
 from okn_benchmark.scoring.rows import Codes, merged, overlap
 from okn_benchmark.scoring.search import Pair, Search
-from okn_benchmark.scoring.units import AS_MEASURED, factors, scaled
+from okn_benchmark.scoring.units import AS_MEASURED, factors, given_values, key_values, scaled
 from okn_benchmark.table import Cell, Table
 
 LABELS: Final = (
@@ -175,10 +176,11 @@ class _Repairs:
         pairs = product(range(len(cells)), range(len(texts))) if order is None else enumerate(order)
         given = self.seen.normalized.codes or ()
         failing = {want for want, codes in enumerate(given) if NOTHING in codes} if order is not None else set()
+        wanted, found = cache(lambda at: key_values(cells[at])), cache(lambda at: given_values(texts[at]))
         for want, have in islice(pairs, _MOST_SLIPS):
             if failing and failing != {want}:
                 continue  # what cannot be read in another column no factor for this one mends
-            for factor in factors(cells[want], texts[have]):
+            for factor in factors(wanted(want) or (), found(have) or ()):
                 columns: list[Column] = list(self.key.normalized)
                 columns[want] = Nearest(self.key.normalized[want], cells[want], AS_MEASURED)
                 repaired = [scaled(column, factor) if at == have else column for at, column in enumerate(texts)]

@@ -21,14 +21,22 @@ _KNOWN: Final = frozenset(
 )  # fmt: skip
 
 
-def factors(cells: Sequence[Cell], texts: Sequence[str]) -> Iterator[Decimal]:
+def key_values(cells: Sequence[Cell]) -> list[Decimal] | None:
+    """The numbers of a reference column in order; None where a cell is none, or all are unbound."""
+    return _sorted(cell.value if cell.kind == "literal" else "" for cell in cells if cell is not None)
+
+
+def given_values(texts: Sequence[str]) -> list[Decimal] | None:
+    """The same of a submitted column."""
+    return _sorted(text for text in texts if text)
+
+
+def factors(want: Sequence[Decimal], have: Sequence[Decimal]) -> Iterator[Decimal]:
     """The factors, at most two, that may take the numbers of a submitted column to those of a reference column.
 
     Where fewer than two different values speak for a factor, it must be one that people convert with.
     """
-    want = _sorted(cell.value if cell.kind == "literal" else "?" for cell in cells if cell is not None)
-    have = None if want is None else _sorted(text for text in texts if text)
-    if want is None or have is None or len(want) != len(have):
+    if len(want) != len(have):
         return
     for sign, other in ((1, have), (-1, [value.copy_negate() for value in reversed(have)])):
         with localcontext(ARITHMETIC):
