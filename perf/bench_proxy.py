@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -52,9 +52,11 @@ def http_server(kind: str) -> Iterator[str]:
     server = subprocess.Popen([*SERVER, kind], stdout=subprocess.PIPE, text=True)
     assert server.stdout is not None
     with server.stdout as said:
-        yield said.readline().strip()
-        server.terminate()
-        server.wait(10)
+        try:
+            yield said.readline().strip()
+        finally:
+            server.kill()  # asked politely, it waits for streams that nobody closes
+            server.wait(10)
 
 
 def ways(folder: Path, urls: dict[str, str], got: argparse.Namespace) -> dict[tuple[str, str], Callable[[], Any]]:
@@ -86,8 +88,9 @@ def starts(made: dict[tuple[str, str], Callable[[], Any]], rounds: int) -> dict[
             if key[1] != "direct" or key[0] == "stdio":
                 started = time.perf_counter()
                 client = make()
-                client.open()
-                taken.setdefault(key, []).append((time.perf_counter() - started) * 1e3)
+                with suppress(OSError, EOFError):
+                    client.open()
+                    taken.setdefault(key, []).append((time.perf_counter() - started) * 1e3)
                 client.close()
     return {key: statistics.median(times) for key, times in taken.items()}
 
@@ -106,7 +109,10 @@ def calls(live: dict[tuple[str, str], Any], size: int, rounds: int) -> dict[tupl
             times = taken[key]
             if isinstance(times, list):
                 started = time.perf_counter()
-                client.call(size)
+                try:
+                    client.call(size)
+                except (OSError, EOFError) as error:
+                    taken[key] = f"fails: {error}"
                 times.append((time.perf_counter() - started) * 1e3)
     return taken
 
@@ -123,31 +129,47 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="exit 1 when a bar is missed")
     parser.add_argument("--markdown", type=Path, help="write the tables here too")
     got = parser.parse_args()
-    lines, missed = [f"Python {sys.version.split()[0]}, {load()}", ""], []
+    report, missed = Report(), []
+    report.add([f"Python {sys.version.split()[0]}, {load()}", ""])
     part = 5 if got.quick else 1
     with tempfile.TemporaryDirectory() as name, ExitStack() as servers:
         urls = {kind: servers.enter_context(http_server(script)) for kind, script in HTTP.items()}
         made = ways(Path(name), urls, got)
-        lines += _start_table(starts(made, 20 // part), missed)
+        report.add(_start_table(starts(made, 20 // part), missed))
         live = {key: make() for key, make in made.items()}
         try:
-            for client in live.values():
-                client.open()
+            for key, client in list(live.items()):
+                try:
+                    client.open()
+                except (OSError, EOFError) as error:
+                    report.add([f"{' '.join(key)} does not open: {error}", ""])
+                    live.pop(key).close()
             for size, rounds in SIZES.items():
                 taken: dict[tuple[str, str], list[float] | str] = {}
                 for upstream in dict.fromkeys(key[0] for key in live):
                     group = {key: client for key, client in live.items() if key[0] == upstream}
                     taken |= calls(group, size, max(5, rounds // part))
-                lines += _call_table(size, taken, missed)
-            lines += _memory(live)
+                report.add(_call_table(size, taken, missed))
+            report.add(_memory(live))
         finally:
             for client in live.values():
                 client.close()
-    lines += ["", "every bar met" if not missed else "missed: " + "; ".join(missed)]
-    print("\n".join(lines))
+    report.add(["every bar met" if not missed else "missed: " + "; ".join(missed)])
     if got.markdown:
-        got.markdown.write_text("\n".join([*lines, ""]))
+        got.markdown.write_text("\n".join(report.lines))
     return 1 if missed and got.check else 0
+
+
+class Report:
+    """Printed as it grows."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def add(self, lines: list[str]) -> None:
+        """Some more of it."""
+        print("\n".join(lines), flush=True)
+        self.lines += lines
 
 
 def _start_table(taken: dict[tuple[str, str], float], missed: list[str]) -> list[str]:
@@ -187,9 +209,9 @@ def _call_table(size: int, taken: dict[tuple[str, str], list[float] | str], miss
 def _memory(live: dict[tuple[str, str], Any]) -> list[str]:
     rows = ["| upstream | path | resident MiB | peak MiB |", "| --- | --- | ---: | ---: |"]
     for key, client in sorted(live.items()):
-        if isinstance(client, Stdio):
+        if isinstance(client, Stdio) and client.child.poll() is None:
             rows.append(f"| {key[0]} | {key[1]} | {client.memory_mib():.0f} | {client.peak_mib():.0f} |")
-    return rows
+    return [*rows, ""]
 
 
 if __name__ == "__main__":

@@ -1,17 +1,20 @@
 """Blocking clients that do as little as possible, so that what is measured is the other side."""
 
+import contextlib
 import http.client
 import json
 import os
 import resource
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+LONGEST_S = 15.0
 HELLO: dict[str, Any] = {"protocolVersion": "2025-06-18", "capabilities": {}}
 HELLO["clientInfo"] = {"name": "bench", "version": "0"}
 
@@ -29,18 +32,30 @@ class Stdio:
         assert self.child.stdout is not None
         self._to, self._from = self.child.stdin, self.child.stdout
         self._number = 0
+        self._asked_at: float | None = None
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def _watch(self) -> None:
+        """Some proxies never answer; looked at once a second, so that measuring costs nothing."""
+        while self.child.poll() is None:
+            asked = self._asked_at
+            if asked is not None and time.perf_counter() - asked > LONGEST_S:
+                self.child.kill()
+            time.sleep(1)
 
     def rpc(self, method: str, params: dict[str, Any]) -> bytes:
         """Send a request, wait for its answer."""
         self._number += 1
+        self._asked_at = time.perf_counter()
         self._to.write(request(self._number, method, params) + b"\n")
         self._to.flush()
         while True:
             line = self._from.readline()
             if not line:
-                raise EOFError("the other side closed")
+                raise EOFError(f"no answer within {LONGEST_S:g} s, or closed")
             # A notification, or a request of the server's own, is not what is waited for.
             if b'"method"' not in line[:200]:
+                self._asked_at = None
                 return line
 
     def open(self) -> None:
@@ -66,7 +81,8 @@ class Stdio:
     def close(self) -> float:
         """Seconds from the end of input to the exit."""
         started = time.perf_counter()
-        self._to.close()
+        with contextlib.suppress(OSError):
+            self._to.close()
         try:
             self.child.wait(10)
         except subprocess.TimeoutExpired:

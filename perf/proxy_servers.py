@@ -92,7 +92,7 @@ def sdk(kind: str) -> None:
     listening.bind(("127.0.0.1", 0))
     listening.listen(64)
     print(f"http://127.0.0.1:{listening.getsockname()[1]}/mcp", flush=True)
-    uvicorn.Server(uvicorn.Config(app, log_level="critical")).run(sockets=[listening])
+    uvicorn.Server(uvicorn.Config(app, log_level="critical", timeout_keep_alive=600)).run(sockets=[listening])
 
 
 if __name__ == "__main__":
