@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from okn_benchmark.cli import console
+from okn_benchmark.errors import OutsideFailure
 
 if TYPE_CHECKING:
     from okn_benchmark.jobs.report import Reported
@@ -39,7 +40,7 @@ def report(
     if frozen := job.frozen_words(reported):
         console.tell(frozen)
     else:
-        console.tell(job.changed_words(job.write_derived(reported), root))
+        _regenerate(reported, root)
     if markdown is not None:
         _put(reported, markdown, page_of(reported.view))
     if html is not None:
@@ -57,6 +58,16 @@ def report(
         from okn_benchmark.report.terminal import show
 
         show(reported.view, sys.stdout, plain=console.plain())
+
+
+def _regenerate(reported: "Reported", root: Path) -> None:
+    """A root on a disk that takes nothing can still be read."""
+    from okn_benchmark.jobs import report as job
+
+    try:
+        console.tell(job.changed_words(job.write_derived(reported), root))
+    except OutsideFailure as error:
+        console.warn(f"warning: {error.message}. What is shown comes from the evidence and is not kept.")
 
 
 def _put(reported: "Reported", target: Path, page: str) -> None:

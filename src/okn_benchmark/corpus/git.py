@@ -115,9 +115,9 @@ def clone(source: GitSource, shelf: Path, *, refresh: bool = False) -> Path:
     place = shelf / key
     if place.is_dir() and not refresh:
         return place
-    shelf.mkdir(parents=True, exist_ok=True)
     fresh = shelf / f".{key}.{secrets.token_hex(4)}"
     try:
+        shelf.mkdir(parents=True, exist_ok=True)
         _fetch(source, fresh)
         if place.is_dir():
             shutil.rmtree(place)

@@ -1,10 +1,11 @@
 """Audit the agent program: once per version and flag set, remembered in the cache folder."""
 
+import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from okn_benchmark.errors import InputError
+from okn_benchmark.errors import InputError, OutsideFailure
 from okn_benchmark.files import replace_whole
 from okn_benchmark.host.audit import VERSION, Audit, audit, audit_key, read_audit
 from okn_benchmark.host.claude import ClaudeHost
@@ -41,12 +42,13 @@ def audit_now(host: ClaudeHost, plan: EpisodePlan, cache: Path) -> Audited:
     """Audit whatever is remembered, and remember the outcome. About five seconds.
 
     Raises:
-        OutsideFailure: the program could not be started, or the cache folder is not writable.
+        OutsideFailure: the program could not be started.
     """
     found = audit(host, plan)
     written = found.to_json()
     key = audit_key(host, plan, found.host_version)
-    replace_whole(cache / FOLDER / f"{key}.json", pretty(written))
+    with contextlib.suppress(OutsideFailure):  # a cache that takes nothing costs the next run five seconds
+        replace_whole(cache / FOLDER / f"{key}.json", pretty(written))
     return Audited(audit=found, digest=written["digest"], cached=False)
 
 
@@ -54,7 +56,7 @@ def audited(host: ClaudeHost, plan: EpisodePlan, cache: Path) -> Audited:
     """The remembered audit of this version with these flags, else a new one.
 
     Raises:
-        OutsideFailure: the program could not be started, or the cache folder is not writable.
+        OutsideFailure: the program could not be started.
     """
     path = cache / FOLDER / f"{audit_key(host, plan, host.version())}.json"
     return _remembered(path) or audit_now(host, plan, cache)
