@@ -10,6 +10,7 @@ from okn_benchmark.jobs.report import read_report, regenerate
 from okn_benchmark.jobs.rescore import rescore
 from okn_benchmark.runs.layout import RunsRoot
 from okn_benchmark.runs.shapes import Call, Calls
+from tests import troubled
 from tests.roots import Attempt, answer, calls, episode, identity, truth, write_attempt, write_condition, write_truth
 
 FULL, BARE, UNNAMED = "demo-all-tools__kg-named", "sparql-only__kg-named", "demo-all-tools__kg-not-named"
@@ -174,16 +175,78 @@ def test_a_printed_page_holds_the_folded_parts(opened, page: Path) -> None:
 @pytest.mark.parametrize("width", [400, 1600])
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_axe_finds_no_serious_fault(opened, page: Path, npm_modules: Path, width: int, dark: bool) -> None:
+    assert _serious(opened(page, width=width, dark=dark), npm_modules, "details") == []
+
+
+def _serious(found, npm_modules: Path, folds: str) -> list:
+    """What axe calls serious or worse once the folds that match are open."""
     axe = npm_modules / "axe-core" / "axe.min.js"
     if not axe.is_file():
         pytest.skip(f"{axe} does not exist")
-    found = opened(page, width=width, dark=dark)
-    found.page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    found.page.evaluate("folds => document.querySelectorAll(folds).forEach(d => { d.open = true })", folds)
     found.page.evaluate(axe.read_text(encoding="utf-8"))
     faults = found.page.evaluate("async () => (await axe.run()).violations")
-    serious = [
+    return [
         (fault["id"], fault["help"], [node["html"][:160] for node in fault["nodes"][:3]])
         for fault in faults
         if fault["impact"] in ("serious", "critical")
     ]
-    assert serious == []
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Seven conditions with long names, blocks, drift, a rehearsal and a failed audit."""
+    return troubled.build(tmp_path_factory.mktemp("browser") / "troubled").html
+
+
+OVERFLOWING = """() => [...document.querySelectorAll('.scroll')]
+    .filter(box => !box.closest('details:not([open])') && box.scrollWidth > box.clientWidth + 1)
+    .map(box => ({
+        label: box.getAttribute('aria-label'),
+        hint: getComputedStyle(box.querySelector('caption') ?? box, '::after').content,
+        shown: (box.querySelector('caption') ?? box).getBoundingClientRect().right <= innerWidth,
+        stays: getComputedStyle(box.querySelector('tbody th[scope="row"]')).position,
+    }))"""
+
+
+def test_no_table_is_cut_on_an_ordinary_screen(opened, study: Path) -> None:
+    assert opened(study, width=1400).page.evaluate(OVERFLOWING) == []
+
+
+@pytest.mark.parametrize("width", [400, 1000])
+def test_a_table_that_is_wider_than_the_screen_says_so_where_it_is_seen(opened, study: Path, width: int) -> None:
+    found = opened(study, width=width)
+    assert found.page.evaluate("document.documentElement.scrollWidth") <= width
+    wide = found.page.evaluate(OVERFLOWING)
+    assert "Results per condition" in [box["label"] for box in wide]
+    for box in wide:
+        assert "Scroll sideways" in box["hint"], box
+        assert box["shown"], box
+        assert box["stays"] == "sticky", box
+
+
+def test_the_hint_is_gone_at_the_far_end(opened, study: Path) -> None:
+    found = opened(study, width=1000)
+    found.page.evaluate("document.querySelectorAll('.scroll').forEach(box => { box.scrollLeft = box.scrollWidth })")
+    found.page.wait_for_function(f"() => ({OVERFLOWING})().every(box => !box.hint.includes('Scroll'))")
+
+
+@pytest.mark.parametrize("width", [400, 1400])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_axe_finds_no_serious_fault_in_a_troubled_study(
+    opened, study: Path, npm_modules: Path, width: int, dark: bool
+) -> None:
+    found = opened(study, width=width, dark=dark)
+    # One question stands for twelve alike: looking at all 252 attempts takes minutes.
+    found.page.evaluate("document.querySelectorAll('.question:not(#q4)').forEach(question => question.remove())")
+    assert _serious(found, npm_modules, "details") == []
+
+
+def test_what_has_to_be_read_first_stands_first_and_once(opened, study: Path) -> None:
+    page = opened(study).page
+    notes = page.locator("header [role=note]")
+    assert notes.count() == 2
+    assert "a script answered in the model's place" in notes.nth(0).inner_text()
+    assert "failed its audit" in notes.nth(1).inner_text()
+    assert page.locator("#trust .look h3").first.inner_text().startswith("Blocked")
+    assert page.locator("#grid .aside").count() == 3
