@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from okn_benchmark.report.csvs import notes
 from okn_benchmark.report.detail import Evidence, Limits, Marked, cut, cut_said, timeline
+from okn_benchmark.report.refused import GATE_FAILED, is_refused
 from okn_benchmark.report.tally import QuestionRow, agent_s, guard_names, scored, trap_names
 from okn_benchmark.report.view import QuestionView, ReportView
 from okn_benchmark.report.words import number, plural, tally, whole
@@ -80,7 +81,8 @@ def _anchor(question: int, condition: int, attempt: AttemptResult) -> str:
 def _sign(attempt: AttemptResult, anchor: str) -> Sign:
     f1 = float(scored(attempt, "f1"))
     if not attempt.measured:
-        sign, css, words = "⊘", "blocked", f"blocked ({attempt.cause or 'unknown'})"
+        why = f"blocked ({attempt.cause or 'unknown'})"
+        sign, css, words = "⊘", "blocked", GATE_FAILED if is_refused(attempt) else why
     elif scored(attempt, "exact"):
         sign, css, words = "✓", "exact", "exact"
     elif f1 > 0:

@@ -17,6 +17,10 @@ SCRIPTED: Final = (
     "No model took part in {which}: the agent program is real, and a script answered in the model's place. Such scores "
     "say how the rehearsal went and nothing about any model."
 )
+REFUSED: Final = (
+    "The manipulation check failed for {which}: what the arm declares did not happen, or more than that happened, or "
+    "nobody could tell. Its cells say gate failed; run it anew once the arm is mended."
+)
 UNSOUND: Final = (
     "The agent program failed its audit before {which}: it was given what an episode should not have ({found}). "
     "What it answered may rest on that and not on the tools under test."
@@ -34,6 +38,9 @@ def _banners(view: ReportView) -> Iterator[str]:
     scripted = [row for row in view.conditions if row.about.model_script is not None]
     if scripted:
         yield SCRIPTED.format(which=_which(scripted, view))
+    refused = [row for row in view.conditions if row.refused is not None]
+    if refused:
+        yield REFUSED.format(which=_which(refused, view))
     failed = [row for row in view.conditions if row.about.failed_audit]
     if failed:
         found = dict.fromkeys(f for row in failed for f in (row.about.audit.findings if row.about.audit else ()))
@@ -98,9 +105,16 @@ def _audit(row: ConditionRow) -> list[str]:
     return [f"the agent program failed its audit: {listed(found.findings) if found.findings else 'nothing is named'}"]
 
 
+def gate_words(row: ConditionRow) -> str:
+    """Why no number of an arm stands."""
+    return f"its manipulation check failed, so its numbers are refused: {one_line(str(row.refused), 600)}"
+
+
 def _missing(row: ConditionRow) -> list[str]:
     out = []
-    if row.blocked:
+    if row.refused is not None:
+        out.append(gate_words(row))
+    elif row.blocked:
         out.append(blocked_words(row))
     if row.recorded < row.planned:
         out.append(f"{row.recorded} of {row.planned} planned attempts recorded")

@@ -111,6 +111,8 @@ def contrast(
     made = Contrast(
         kind=kind, title=title, left=left.about.name, right=right.about.name, questions=len(shared), dropped=dropped
     )
+    if gates := [side.about.name for side in (left, right) if side.refused is not None]:
+        return replace(made, withheld=f"gate failed: the manipulation check of {' and of '.join(gates)}")
     if left.about.scope != right.about.scope:
         return replace(made, withheld="the two sides differ in corpus or tier")
     if unlike := apart_shares((left, right), blocked_gap):

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from okn_benchmark.report.about import About
+from okn_benchmark.report.refused import GATE_FAILED, is_refused
 from okn_benchmark.report.tally import QuestionRow, agent_s, guard_names, scored, trap_names
 from okn_benchmark.report.view import ReportView
 from okn_benchmark.report.words import one_line
+from okn_benchmark.runs.ledger import CONTEXT_KEYS
 from okn_benchmark.runs.shapes import AttemptResult
 
 CONTRACT: Final = (
@@ -23,7 +25,7 @@ OURS: Final = (
     "withheld_calls", "withheld_reached", "soft_errors", "host_clipped", "agent_s", "api_retry_s", "turns",
     "tokens_input", "tokens_output", "tokens_cache_read", "tokens_cache_write", "cost_usd", "withheld_tools", "model",
     "model_requested", "effort", "host", "host_version", "source", "contended", "warnings",
-    "graphs", "key_moved",
+    "graphs", "key_moved", "arm", "definition_chars", "instructions_chars", "result_chars", "context_chars",
 )  # fmt: skip
 
 COLUMNS: Final = (*CONTRACT, *OURS)
@@ -47,6 +49,8 @@ def attempt_row(about: About, row: QuestionRow, attempt: AttemptResult, graphs: 
     """One attempt by column. Scores of a blocked attempt are unknown, not zero."""
     values = _contract(about, row, attempt) | _scores(attempt) | _counts(attempt) | _origin(about, attempt)
     values["graphs"] = ";".join(graphs)
+    values["arm"] = about.arm
+    values |= {name: (attempt.ledger or {}).get(name) for name in CONTEXT_KEYS}
     values["key_moved"] = "; ".join(f"{moved.state} at the {moved.when}" for moved in row.moved)
     assert set(values) == set(COLUMNS)
     return values
@@ -140,7 +144,9 @@ def _standing(about: About, row: QuestionRow) -> list[str]:
 def notes(attempt: AttemptResult) -> list[str]:
     """What a reader of the row has to know besides its numbers."""
     out = []
-    if not attempt.measured:
+    if is_refused(attempt):
+        out.append(str(attempt.reason))
+    elif not attempt.measured:
         out.append(f"blocked ({attempt.cause or 'unknown'}): {attempt.reason or 'no reason recorded'}")
     elif attempt.outcome != "answered":
         out.append(f"{attempt.outcome}: {attempt.reason}" if attempt.reason else attempt.outcome)
@@ -155,6 +161,8 @@ def notes(attempt: AttemptResult) -> list[str]:
 
 
 def _score(attempt: AttemptResult, key: str) -> Any:
+    if is_refused(attempt):
+        return GATE_FAILED
     return scored(attempt, key) if attempt.measured else None
 
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from okn_benchmark.report import plots, prose, words
+from okn_benchmark.report import context, plots, prose, words
 from okn_benchmark.report.apart import HEAD, INTRO, apart_lines, apart_rows
 from okn_benchmark.report.attempts import Each, Lookup, Prompt, attempt_values, grid, question_values, shrink
 from okn_benchmark.report.cautions import banners
@@ -70,6 +70,7 @@ def page(view: ReportView, reading: Reading, extras: Extras | None = None) -> st
             opening=prose.opening(view),
             banners=banners(view),
             apart={"head": HEAD, "intro": INTRO, "rows": apart_rows(view), "lines": apart_lines(view)},
+            context={"head": context.HEAD, "intro": context.INTRO, "rows": prose.context_table(view)},
             frozen=extras.frozen,
             looks=[card for card in found if card.tone == "look"],
             calm=[card for card in found if card.tone != "look"],
@@ -117,7 +118,7 @@ def _question(
 
 
 def _arm_words(row: QuestionRow) -> str:
-    told = f"{prose.of(row.exact)} exact" if row.measured else "measured nothing"
+    told = f"{prose.of(row.exact)} exact" if row.measured else row.nothing
     return f"{told}, set apart ({prose.moved_words(row.moved)})" if row.apart else told
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from okn_benchmark.report import prose
+from okn_benchmark.report import context, prose
 from okn_benchmark.report.apart import HEAD, INTRO, apart_lines, apart_rows
 from okn_benchmark.report.cautions import banners, cautions
 from okn_benchmark.report.contrasts import Contrast
@@ -58,6 +58,7 @@ def _lines(view: ReportView) -> Iterator[str]:
         yield from ("## Results", "", *_results(view), "", *_apart(view), *_repeats(view), *_by_graph(view))
         yield from ("## Differences", "", *_differences(view), "")
         yield from ("## Work", "", *_work(view), "", *_ratios(view))
+        yield from ("## Context", "", context.INTRO, "", *_context(view), "")
         yield from ("## Outcomes", "", *_outcomes(view), "")
     yield from _notes(view)
     if view.questions:
@@ -112,7 +113,7 @@ def _stricter(row: ConditionRow) -> list[str]:
 def _result(row: ConditionRow) -> list[str]:
     name, exact = code(row.about.name), row.exact
     if exact is None:
-        return [name, "measured nothing", *[DASH] * 11]
+        return [name, row.nothing, *[DASH] * 11]
     return [
         name,
         f"**{number(exact.value)}**",
@@ -197,6 +198,10 @@ def _contrast(place: int, contrast: Contrast) -> list[str]:
         f1,
         reading,
     ]
+
+
+def _context(view: ReportView) -> list[str]:
+    return table(context.HEAD, ([code(row[0]), *row[1:]] for row in prose.context_table(view)))
 
 
 _WORK: Final = (("wall_s", 1), ("server_s", 1), ("agent_s", 1), ("api_retry_s", 1), ("turns", 1), ("tokens_in", 0),

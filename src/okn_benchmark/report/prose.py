@@ -5,6 +5,7 @@ from typing import Final
 
 from okn_benchmark.report.about import ORACLE_HOST, ORACLE_WORDS, About, Audit, place
 from okn_benchmark.report.clusters import ENOUGH, GraphCell
+from okn_benchmark.report.context import context_rows
 from okn_benchmark.report.contrasts import Contrast, Effect
 from okn_benchmark.report.tally import Average, ConditionRow, Count, QuestionRow
 from okn_benchmark.report.view import ReportView
@@ -44,11 +45,13 @@ MEASURED: Final[Mapping[str, str]] = {
 
 def opening(view: ReportView) -> str:
     """What this root holds, in a sentence."""
-    blocked = sum(sum(row.blocked.values()) for row in view.conditions)
+    blocked = sum(sum(row.blocked.values()) for row in view.conditions if row.refused is None)
+    gone = sum(row.recorded for row in view.conditions if row.refused is not None)
+    refused = f", {gone:,} refused (gate failed)" if gone else ""
     apart = f", {view.apart:,} set apart (their key drifted)" if view.apart else ""
     return (
         f"{plural(view.attempts, 'attempt')} at {plural(len(view.questions), 'question')} under "
-        f"{plural(len(view.conditions), 'condition')}: {view.measured:,} measured, {blocked:,} blocked{apart}."
+        f"{plural(len(view.conditions), 'condition')}: {view.measured:,} measured, {blocked:,} blocked{refused}{apart}."
     )
 
 
@@ -111,6 +114,11 @@ def of(values: Sequence[bool]) -> str:
     return f"{sum(values)}/{len(values)}" if values else DASH
 
 
+def context_table(view: ReportView) -> list[list[str]]:
+    """What each condition's server filled of the context, under ``context.HEAD``."""
+    return context_rows([(r.about.name, r.context, "" if r.measured else r.nothing) for r in view.conditions], DASH)
+
+
 def question_notes(row: QuestionRow) -> str:
     """What the numbers of a row leave out."""
     drift = []
@@ -122,7 +130,7 @@ def question_notes(row: QuestionRow) -> str:
 def _question_notes(row: QuestionRow) -> list[str]:
     out = []
     if row.attempts and not row.measured:
-        out.append("measured nothing")
+        out.append(row.nothing)
     if row.blocked:
         total = sum(row.blocked.values())
         reasons = listed(

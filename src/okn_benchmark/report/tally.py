@@ -10,6 +10,8 @@ from statistics import fmean
 from typing import Any, Final
 
 from okn_benchmark.report.about import About
+from okn_benchmark.report.context import Context, context_of
+from okn_benchmark.report.refused import GATE_FAILED, is_refused, refused
 from okn_benchmark.report.repeats import PassK, passes
 from okn_benchmark.runs.drift import DRIFTED, Moved
 from okn_benchmark.runs.shapes import AttemptResult, QuestionResult
@@ -96,6 +98,13 @@ class QuestionRow:
     guards: tuple[str, ...]
     moved: tuple[Moved, ...] = ()
     """What the check of its key found at either end of the sweep; empty where it was stable or not checked."""
+    refused: str | None = None
+    """Which gate of the manipulation check its condition failed; then nothing here was measured."""
+
+    @property
+    def nothing(self) -> str:
+        """What stands in place of numbers where there are none."""
+        return "measured nothing" if self.refused is None else GATE_FAILED
 
     @property
     def apart(self) -> bool:
@@ -108,8 +117,11 @@ class QuestionRow:
         return 0 < sum(self.exact) < len(self.exact)
 
 
-def question_row(result: QuestionResult, planned: int | None, moved: tuple[Moved, ...] = ()) -> QuestionRow:
-    """Count one ``result.json``; ``moved`` is what became of its key."""
+def question_row(
+    result: QuestionResult, planned: int | None, moved: tuple[Moved, ...] = (), gate: str | None = None
+) -> QuestionRow:
+    """Count one ``result.json``; ``moved`` is what became of its key, ``gate`` why its numbers are refused."""
+    result = result if gate is None else refused(result, gate)
     measured = tuple(a for a in result.attempts if a.measured)
     blocked = [a for a in result.attempts if not a.measured]
     return QuestionRow(
@@ -126,7 +138,7 @@ def question_row(result: QuestionResult, planned: int | None, moved: tuple[Moved
         f1=tuple(float(scored(a, "f1")) for a in measured),
         strict_f1=tuple(float(scored(a, "strict_f1")) for a in measured),
         measures={name: _average([[value(a) for a in measured]]) for name, value in MEASURES.items()},
-        blocked=Counter(a.cause or "unknown" for a in blocked),
+        blocked=Counter(GATE_FAILED if is_refused(a) else a.cause or "unknown" for a in blocked),
         outcomes=Counter(a.outcome for a in result.attempts),
         diagnoses=Counter(filter(None, map(first_diagnosis, measured))),
         traps=Counter(name for a in measured for name in trap_names(a)),
@@ -135,6 +147,7 @@ def question_row(result: QuestionResult, planned: int | None, moved: tuple[Moved
         soft_errors=_summed(a.soft_errors for a in measured),
         guards=tuple(dict.fromkeys(name for a in measured for name in guard_names(a))),
         moved=moved,
+        refused=gate,
     )
 
 
@@ -227,7 +240,15 @@ class ConditionRow:
     recovered: int
     host_versions: tuple[str, ...]
     models: tuple[str, ...]
+    context: Context
     apart: tuple[Apart, ...] = ()
+    refused: str | None = None
+    """Which gate of the manipulation check failed, and how; then no number of it stands."""
+
+    @property
+    def nothing(self) -> str:
+        """What stands in place of numbers where there are none."""
+        return "measured nothing" if self.refused is None else GATE_FAILED
 
     @property
     def model(self) -> str:
@@ -239,8 +260,8 @@ class ConditionRow:
         return exact if alias in (None, exact) else f"{exact} (asked for as {alias})"
 
 
-def condition_row(about: About, asked: Sequence[QuestionRow]) -> ConditionRow:
-    """Average the questions of one condition."""
+def condition_row(about: About, asked: Sequence[QuestionRow], gate: str | None = None) -> ConditionRow:
+    """Average the questions of one condition; ``gate`` says why its numbers are refused."""
     rows = [row for row in asked if not row.apart]
     live = [row for row in rows if row.measured]
     attempts = [a for row in rows for a in row.attempts]
@@ -264,8 +285,8 @@ def condition_row(about: About, asked: Sequence[QuestionRow]) -> ConditionRow:
         ever=_count([any(row.exact) for row in live]),
         flaky=_count([row.flaky for row in repeated]),
         passes=passes([row.exact for row in live]),
-        worst=_bound(rows, 0),
-        best=_bound(rows, 1),
+        worst=_bound(rows, 0) if gate is None else None,
+        best=_bound(rows, 1) if gate is None else None,
         measures={name: _average([[v(a) for a in row.measured] for row in live]) for name, v in MEASURES.items()},
         outcomes=_summed(row.outcomes for row in rows),
         blocked=_summed(row.blocked for row in rows),
@@ -281,7 +302,9 @@ def condition_row(about: About, asked: Sequence[QuestionRow]) -> ConditionRow:
         recovered=sum(a.source != "runner" for a in attempts),
         host_versions=tuple(dict.fromkeys(a.host_version for a in attempts if a.host_version)),
         models=tuple(dict.fromkeys(a.model_resolved for a in attempts if a.model_resolved)),
+        context=context_of([(row.measured, row.exact) for row in live]),
         apart=tuple(_set_apart(row) for row in asked if row.apart),
+        refused=gate,
     )
 
 

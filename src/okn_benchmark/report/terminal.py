@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from okn_benchmark.report import prose
+from okn_benchmark.report import context, prose
 from okn_benchmark.report.apart import HEAD, apart_rows
 from okn_benchmark.report.cautions import banners, cautions
 from okn_benchmark.report.contrasts import Contrast
@@ -51,7 +51,7 @@ def show_brief(views: Sequence[ReportView], stream: TextIO, *, plain: bool) -> N
 
 def _brief(row: ConditionRow) -> list[str | Text]:
     if row.exact is None:
-        return ["measured nothing", *[DASH] * 4]
+        return [row.nothing, *[DASH] * 4]
     exact = Text(f"{row.exact.hits}/{row.exact.attempts}", style="bold")
     queries, wall = (prose.average(row.measures[name], row.measured) for name in ("queries_ok", "wall_s"))
     return [exact, span(row.exact.interval), number(row.f1.value), queries, wall]
@@ -77,6 +77,7 @@ def _parts(view: ReportView) -> Iterator[RenderableType]:
         yield _results(view)
         yield from _apart(view)
         yield _work(view)
+        yield _context(view)
     if view.contrasts:
         yield from _differences(view)
     if view.questions:
@@ -129,7 +130,7 @@ def _results(view: ReportView) -> Table:
 def _result(row: ConditionRow) -> list[str | Text]:
     exact = row.exact
     if exact is None:
-        return ["measured nothing", *[DASH] * 7]
+        return [row.nothing, *[DASH] * 7]
     steady = "/".join(str(c.hits) if c.of else DASH for c in (row.always, row.ever, row.flaky))
     return [
         Text(number(exact.value), style="bold"),
@@ -175,6 +176,18 @@ def _work(view: ReportView) -> Table:
     return table
 
 
+_CONTEXT = (*range(8), 12, 13)
+"""Columns there is room for: the host's buckets are on the other pages."""
+
+
+def _context(view: ReportView) -> Table:
+    title = "Context: characters offered and delivered per measured attempt; ÷ 4 is an estimate of tokens"
+    table = _table(title, *(context.HEAD[n] for n in _CONTEXT))
+    for row in prose.context_table(view):
+        _add(table, *(row[n] for n in _CONTEXT))
+    return table
+
+
 def _differences(view: ReportView) -> Iterator[RenderableType]:
     """A paragraph each: a table of so many columns would fit no terminal."""
     yield Text("Differences: left − right, paired by question; p by sign flips, Holm's within a kind", style="bold")
@@ -214,7 +227,7 @@ def _cell(row: QuestionRow | None) -> Text:
     if row is None:
         return Text(DASH, style="dim")
     if not row.measured:
-        return Text(f"measured nothing ({tally(row.blocked)})", style="yellow")
+        return Text(row.nothing if row.refused else f"measured nothing ({tally(row.blocked)})", style="yellow")
     right, n = sum(row.exact), len(row.exact)
     words = f"{right}/{n}" if right == n else f"{right}/{n} ({number(sum(row.f1) / n)})"
     if row.blocked:

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from okn_benchmark.report.about import ORACLE_HOST
-from okn_benchmark.report.cautions import blocked_words, drift_lines
+from okn_benchmark.report.cautions import blocked_words, drift_lines, gate_words
 from okn_benchmark.report.prose import audit_words
 from okn_benchmark.report.tally import ConditionRow
 from okn_benchmark.report.view import ReportView
 from okn_benchmark.report.words import listed, one_line, tally, whole
 
+GATES_PASSED: Final = "Every arm changed what it should and nothing else, in every call it is about."
 UNCHECKED: Final = "not checked"
 
 
@@ -32,6 +33,7 @@ class Card:
 def cards(view: ReportView) -> list[Card]:
     """In the order a reader should look at them."""
     made = [
+        *([_card("Manipulation", view, _gate, GATES_PASSED)] if any(r.about.arm for r in view.conditions) else []),
         _card("Blocked", view, _blocked, "Every attempt reached its tools and was measured."),
         _card("Attestation", view, _warnings, "No attempt's record contradicts what was asked of it."),
         _card("Agent audit", view, _audit, _audited(view)),
@@ -72,8 +74,12 @@ def _drift_card(view: ReportView) -> Card:
     return Card(title="Drift", status=UNCHECKED, lines=(), calm="The keys were not asked again around the sweep.")
 
 
+def _gate(row: ConditionRow) -> list[str]:
+    return [] if row.refused is None else [gate_words(row)]
+
+
 def _blocked(row: ConditionRow) -> list[str]:
-    out = [blocked_words(row)] if row.blocked else []
+    out = [blocked_words(row)] if row.blocked and row.refused is None else []
     if row.recorded < row.planned:
         out.append(f"{row.recorded} of {row.planned} planned attempts recorded")
     return out

@@ -8,6 +8,7 @@ from okn_benchmark.report.choose import Study, contrasts
 from okn_benchmark.report.clusters import GraphLine, Graphs, by_graph, groups
 from okn_benchmark.report.contrasts import BLOCKED_GAP, Contrast
 from okn_benchmark.report.tally import ConditionRow, QuestionRow, condition_row, question_row
+from okn_benchmark.runs.manipulation import refusal_of
 from okn_benchmark.runs.shapes import ConditionRecord, QuestionResult
 
 Results = Mapping[str, Mapping[str, QuestionResult]]
@@ -82,8 +83,9 @@ def build_view(
     graphs = {record: found for record, found in (graphs or {}).items() if found and record in results}
     declared = declared or Declared()
     told = [about(record) for record in conditions]
-    rows = {a.name: _rows(a, results) for a in told}
-    table = [condition_row(a, list(rows[a.name].values())) for a in told]
+    gates = {r.name: refusal_of(r.aggregate, armed=a.arm is not None) for r, a in zip(conditions, told, strict=True)}
+    rows = {a.name: _rows(a, results, gates[a.name]) for a in told}
+    table = [condition_row(a, list(rows[a.name].values()), gates[a.name]) for a in told]
     study = Study(conditions=table, rows=rows, blocked_gap=declared.blocked_gap, margin=declared.margin, graphs=graphs)
     return ReportView(
         title=title,
@@ -98,10 +100,10 @@ def build_view(
     )
 
 
-def _rows(one: About, results: Results) -> dict[str, QuestionRow]:
+def _rows(one: About, results: Results, gate: str | None) -> dict[str, QuestionRow]:
     found = ((record, by_condition.get(one.name)) for record, by_condition in sorted(results.items()))
     moved = one.drift.of if one.drift else lambda _: ()
-    return {r: question_row(result, one.repeat, moved(r)) for r, result in found if result and result.attempts}
+    return {r: question_row(result, one.repeat, moved(r), gate) for r, result in found if result and result.attempts}
 
 
 def _questions(rows: Mapping[str, Mapping[str, QuestionRow]], graphs: Graphs) -> list[QuestionView]:
