@@ -236,7 +236,7 @@ def test_kinds_of_stdin(kind: str, tmp_path: Path) -> None:
         ([], 2, "needs --profile"),
         (["--profile", "toy.toml", "--without-tool", "submit_csv"], 2, "cannot be withheld"),
         (["--profile", "toy.toml", "--arm", "x.toml"], 2, "arm file x.toml cannot be read"),
-        (["--profile", "toy.toml", "--timeout", "0"], 2, "above zero"),
+        (["--profile", "toy.toml", "--timeout", "0"], 2, "above 0"),
         (["--level", "sparql-only", "--without-tool", "x"], 2, "no meaning"),
         (["--nonsense"], 2, "unrecognized"),
     ],
@@ -249,7 +249,7 @@ def test_settings_that_cannot_be_meant(arguments: list[str], code: int, said: st
     assert done.returncode == code
     assert said in done.stderr.decode()
     assert done.stdout == b""
-    if "--nonsense" not in arguments:
+    if b"usage:" not in done.stderr:
         assert said in calls_json(tmp_path / "log")["metrics"]["startup_error"]
 
 
