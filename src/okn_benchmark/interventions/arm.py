@@ -12,14 +12,14 @@ EVERY_TOOL: Final = "*"
 Documentation: TypeAlias = Literal["full", "descriptions", "names"]
 Instructions: TypeAlias = Literal["forward", "strip", "file"]
 Form: TypeAlias = Literal["auto", "json", "csv", "tsv", "markdown"]
-Expect: TypeAlias = Literal["present", "every-call"]
+Expect: TypeAlias = Literal["present", "every-call", "optional"]
 Derivation: TypeAlias = Literal["kind", "unit", "constant", "copy"]
 FaultKind: TypeAlias = Literal["error", "soft"]
 
 DOCUMENTATION: Final[tuple[Documentation, ...]] = ("full", "descriptions", "names")
 INSTRUCTIONS: Final[tuple[Instructions, ...]] = ("forward", "strip", "file")
 FORMS: Final[tuple[Form, ...]] = ("auto", "json", "csv", "tsv", "markdown")
-EXPECT: Final[tuple[Expect, ...]] = ("present", "every-call")
+EXPECT: Final[tuple[Expect, ...]] = ("present", "every-call", "optional")
 DERIVATIONS: Final[tuple[Derivation, ...]] = ("kind", "unit", "constant", "copy")
 FAULT_KINDS: Final[tuple[FaultKind, ...]] = ("error", "soft")
 
@@ -44,7 +44,8 @@ class ResultRule:
     """What is done to the results of one tool. Done in this order: fields, add, keep or drop, rename, rows.
 
     ``expect`` says which calls the manipulation check holds to it: those whose result has the columns (or fields, or
-    too many rows), or every successful call of the tool.
+    too many rows), or every successful call of the tool. A rule that never met a result counts as unchecked, unless it
+    is optional.
     """
 
     tool: str

@@ -184,14 +184,15 @@ def combined(arm: Arm, checks: Iterable[tuple[str, JsonObject | None]]) -> JsonO
         "passed": not failed,
         "attempts": attempts,
         "calls_checked": checked,
-        "work": {rule: due[rule] for rule in owed},
+        "work": {rule: due[rule] for rule in dict.fromkeys([*owed, *due])},
         "failed": {gate: _few(failed[gate]) for gate in GATES if gate in failed},
     }
 
 
 def _owed(arm: Arm) -> list[str]:
-    rules = [rule.name for rule in arm.results] + ([f"output {arm.output.characters}"] if arm.output else [])
-    return list(dict.fromkeys(rules))
+    """Rules that have to meet a result somewhere. A limit on output is one where it is all the arm does to results."""
+    limit = [f"output {arm.output.characters}"] if arm.output and not arm.results else []
+    return list(dict.fromkeys([*(rule.name for rule in arm.results if rule.expect != "optional"), *limit]))
 
 
 def _few(words: Sequence[str]) -> JsonObject:

@@ -147,6 +147,14 @@ def test_a_rule_that_never_met_work_was_not_checked() -> None:
     assert failed(idle) == {"met"}
 
 
+def test_what_may_stay_idle_is_not_owed() -> None:
+    optional = replace(ARM, results=(replace(ARM.results[0], expect="optional"),), faults=None)
+    short = replace(clean(optional), calls=(_call(1, "about", PROSE, optional),))
+    assert failed(short, optional) == set()
+    limit = replace(ARM, results=(), faults=None)
+    assert failed(replace(clean(limit), calls=(_call(1, "about", PROSE, limit),)), limit) == {"met"}
+
+
 def test_an_attempt_that_was_not_checked_fails_the_condition() -> None:
     found = combined(ARM, [("a attempt 1", check_attempt(ARM, clean(), 1)), ("b attempt 1", None)])
     assert list(found["failed"]) == ["recorded"]
