@@ -5,7 +5,7 @@ from typing import Final
 GRAPH_PREFIX: Final = "https://purl.org/okn/frink/kg/"
 
 SHORTNAMES: Final[tuple[str, ...]] = tuple(
-    (
+    (  # noqa: SIM905 - forty-three names read best as text
         "bio101 biobricks-aopwiki biobricks-ice biobricks-mesh biobricks-pubchem-annotations biobricks-tox21 "
         "biobricks-toxcast biohealth biomarkerkg climatemodelskg digcfdekg dreamkg evoweb fiokg "
         "gene-expression-atlas-okn geoconnex hydrologykg identifier-mappings medical-device-kg nasa-gesdisc-kg "
