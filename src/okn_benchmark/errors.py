@@ -22,6 +22,16 @@ class OknBenchmarkError(Exception):
         self.message = message
         self.hint = hint
 
+    @property
+    def sentence(self) -> str:
+        """The message with its full stop: messages that quote others often end in their words."""
+        return self.message if self.message.endswith((".", "!", "?", "…")) else f"{self.message}."
+
+    @property
+    def whole(self) -> str:
+        """Message and way out on one line."""
+        return f"{self.sentence} {self.hint}" if self.hint else self.sentence
+
 
 class InputError(OknBenchmarkError):
     """Usage, corpus, profile, or a file that is malformed or written by a newer version."""

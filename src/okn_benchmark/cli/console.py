@@ -45,7 +45,7 @@ def warn(text: str) -> None:
 
 def complain(error: OknBenchmarkError) -> None:
     """One of our errors: a sentence, then the way out."""
-    typer.echo(f"error: {harmless(error.message)}", err=True)
+    typer.echo(f"error: {harmless(error.sentence)}", err=True)
     if error.hint:
         typer.echo(f"  {harmless(error.hint)}", err=True)
 

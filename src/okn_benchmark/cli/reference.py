@@ -62,8 +62,9 @@ def _build(choice: "Choice", endpoint: str, timeout_s: float, *, json: bool) -> 
 
 
 def _show_built(entry: "Built") -> None:
-    if entry.status == "failed":
-        console.tell(f"{entry.record}: failed")
+    if entry.status in ("failed", "not tried"):
+        if entry.status == "failed":  # what was spared is said in one line at the end
+            console.tell(f"{entry.record}: failed")
         return
     took = f" in {entry.elapsed_s:.2f} s" if entry.elapsed_s is not None else ""
     rows = "1 row" if entry.rows == 1 else f"{entry.rows} rows"

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from okn_benchmark.corpus.select import Selection
-from okn_benchmark.errors import OutsideFailure
+from okn_benchmark.errors import InputError, OknBenchmarkError, OutsideFailure
 from okn_benchmark.jobs.choose import Choice, choose
 from okn_benchmark.jsonio import JsonObject
 from okn_benchmark.reference import drift
@@ -34,11 +34,12 @@ class BuildReport:
 
     def summary(self) -> str:
         """One sentence with every count."""
-        ran, kept, failed = (len(self.of(status)) for status in ("ran", "kept", "failed"))
+        ran, kept, failed, spared = (len(self.of(status)) for status in ("ran", "kept", "failed", "not tried"))
         words = (
             f"{ran} of {len(self.entries)} record{'' if len(self.entries) == 1 else 's'} run against {self.endpoint}"
         )
-        return f"{words}; {kept} kept" + (f", {failed} failed" if failed else "") + "."
+        more = [f"{count} {status}" for count, status in ((failed, "failed"), (spared, "not tried")) if count]
+        return "; ".join([words, ", ".join([f"{kept} kept", *more])]) + "."
 
     def to_json(self) -> JsonObject:
         """The same for a script."""
@@ -48,6 +49,7 @@ class BuildReport:
             "ran": len(self.of("ran")),
             "kept": len(self.of("kept")),
             "failed": len(self.of("failed")),
+            "not_tried": len(self.of("not tried")),
             "records": [
                 {
                     "id": entry.record,
@@ -78,7 +80,7 @@ class DriftReport:
 
     def summary(self) -> str:
         """One sentence with every count that is not zero."""
-        states = ("stable", "tie-unstable", "drifted", "transiently empty", "not built", "failed")
+        states = ("stable", "tie-unstable", "drifted", "transiently empty", "not built", "failed", "not tried")
         counts = [(sum(entry.state == state for entry in self.entries), state) for state in states]
         return f"{self.endpoint}: " + ", ".join(f"{count} {state}" for count, state in counts if count) + "."
 
@@ -126,17 +128,13 @@ def check_drift(
 
 def failures(entries: Sequence[Built]) -> list[str]:
     """One line per failed record; what an unreachable endpoint spared is said once."""
-    lines: list[str] = []
-    spared: list[str] = []
-    seen: set[int] = set()
-    for entry in entries:
-        if entry.error is None:
-            continue
-        if id(entry.error) in seen:
-            spared.append(entry.record)
-            continue
-        seen.add(id(entry.error))
-        lines.append(f"{entry.record}: {entry.error.message}" + (f" {entry.error.hint}" if entry.error.hint else ""))
+    lines = [_failure(entry.record, entry.error) for entry in entries if entry.error is not None]
+    spared = [entry.record for entry in entries if entry.status == "not tried"]
     if spared:
         lines.append(f"not tried after that: {', '.join(spared)}")
     return lines
+
+
+def _failure(record: str, error: OknBenchmarkError) -> str:
+    """A fault of the key names its file; a fault of the endpoint does not, so the record is put in front."""
+    return error.whole if isinstance(error, InputError) else f"{record}: {error.whole}"

@@ -13,12 +13,12 @@ from okn_benchmark.runs.shapes import TruthRecord
 from okn_benchmark.sparql.result import Endpoint, Unreachable, UnreadableData
 from okn_benchmark.sparql.results import write_results
 
-Status: TypeAlias = Literal["ran", "kept", "failed"]
+Status: TypeAlias = Literal["ran", "kept", "failed", "not tried"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Built:
-    """What became of one record. ``rows`` is None where it failed."""
+    """What became of one record. ``rows`` is None where it failed, or was not tried since the endpoint was dead."""
 
     record: str
     status: Status
@@ -49,24 +49,21 @@ def build(
         InputError: the RDF of an embedded endpoint cannot be loaded.
     """
     done: list[Built] = []
-    dead: Unreachable | None = None
+    dead = False
     for record in records:
-        entry = _built(record, endpoint, cache, dead, now)
-        if isinstance(entry.error, Unreachable):
-            dead = entry.error
+        entry = _built(record, endpoint, cache, now, dead=dead)
+        dead = dead or isinstance(entry.error, Unreachable)
         progress(entry)
         done.append(entry)
     return tuple(done)
 
 
-def _built(
-    record: Record, endpoint: Endpoint, cache: Cache, dead: Unreachable | None, now: Callable[[], datetime]
-) -> Built:
+def _built(record: Record, endpoint: Endpoint, cache: Cache, now: Callable[[], datetime], *, dead: bool) -> Built:
     known = load_truth(cache, endpoint.name, record)
     if isinstance(known, Truth):
         return Built(record=record.id, status="kept", rows=len(known.table), warnings=known.warnings)
-    if dead is not None:
-        return Built(record=record.id, status="failed", error=dead)
+    if dead:
+        return Built(record=record.id, status="not tried")
     try:
         truth = ask(record, endpoint, now)
     except UnreadableData:

@@ -14,7 +14,7 @@ from okn_benchmark.sparql.shape import shape
 from okn_benchmark.table import Row, Table
 
 Finding: TypeAlias = Literal["stable", "tie-unstable", "drifted", "transiently empty"]
-State: TypeAlias = Finding | Literal["not built", "failed"]
+State: TypeAlias = Finding | Literal["not built", "failed", "not tried"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,17 +73,16 @@ def check(
 ) -> tuple[Drift, ...]:
     """Ask every key again and compare with what is cached. Nothing is written. A dead endpoint is asked once."""
     done: list[Drift] = []
-    dead: Unreachable | None = None
+    dead = False
     for record in records:
         truth = load_truth(cache, endpoint.name, record)
         if not isinstance(truth, Truth):
             found = Drift(record=record.id, state="not built")
-        elif dead is not None:
-            found = Drift(record=record.id, state="failed", rows_then=len(truth.table), error=dead)
+        elif dead:
+            found = Drift(record=record.id, state="not tried", rows_then=len(truth.table))
         else:
             found = _checked(record, truth, endpoint)
-        if isinstance(found.error, Unreachable):
-            dead = found.error
+        dead = dead or isinstance(found.error, Unreachable)
         progress(found)
         done.append(found)
     return tuple(done)

@@ -48,7 +48,7 @@ def build_server(endpoint: Endpoint, log: Path | None = None) -> "MCPServer[Any]
         try:
             return json.dumps(tool(**arguments), ensure_ascii=False)
         except OknBenchmarkError as error:
-            raise ToolError(f"{error.message} {error.hint or ''}".strip()) from error
+            raise ToolError(error.whole) from error
 
     @server.tool(description=texts.LIST_GRAPHS, structured_output=False)
     def list_graphs() -> str:

@@ -121,8 +121,9 @@ def test_a_dead_endpoint_is_asked_once(cache: Cache) -> None:
     build([record("c", "key")], Toy({"key": KEY}), cache)
     toy = Toy({"down": Unreachable("refused."), "other": KEY})
     entries = build([record("a", "down"), record("b", "other"), record("c", "key")], toy, cache)
-    assert [entry.status for entry in entries] == ["failed", "failed", "kept"]
+    assert [entry.status for entry in entries] == ["failed", "not tried", "kept"]
     assert toy.asked == ["down"]
+    assert entries[1].error is None
 
 
 @pytest.mark.parametrize(
@@ -189,3 +190,11 @@ def test_drift_check_writes_nothing_and_asks_twice_where_the_answer_is_suddenly_
     assert states == ["stable", "transiently empty", "drifted", "not built", "failed"]
     assert toy.asked == ["same", "flaky", "flaky", "gone", "gone", "down"]
     assert {path: path.read_bytes() for path in cache.root.rglob("*.json")} == before
+
+
+def test_a_drift_check_asks_a_dead_endpoint_once(cache: Cache) -> None:
+    records = [record("a", "down"), record("b", "other")]
+    build(records, Toy(dict.fromkeys(["down", "other"], KEY)), cache)
+    toy = Toy({"down": Unreachable("refused."), "other": KEY})
+    assert [found.state for found in check(records, toy, cache)] == ["failed", "not tried"]
+    assert toy.asked == ["down"]
