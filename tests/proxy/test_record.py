@@ -53,6 +53,16 @@ def test_every_call_is_there(transport: str, tmp_path: Path) -> None:
 
 
 @promise("record-is-complete")
+def test_separators_inside_strings_cut_no_entry(tmp_path: Path) -> None:
+    said = "a\u2028b\u0085c\u2029d\x0be\x1cf"
+    proxied = Proxied(stdio_toy(), tmp_path)
+    proxied.hello()
+    proxied.call("echo", {"s": said})
+    proxied.close()
+    assert [call["arguments"] for call in proxied.record()["calls"]] == [{"s": said}]
+
+
+@promise("record-is-complete")
 def test_a_second_listing_does_not_count_twice(tmp_path: Path) -> None:
     proxied = Proxied(stdio_toy("--pages"), tmp_path, withheld=("blob",))
     proxied.hello()

@@ -65,6 +65,12 @@ class CallLog:
         self._seq += 1
         return self._seq
 
+    def close(self) -> None:
+        """Enter nothing more: how the upstream takes its own end is no part of the episode."""
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+
     def finish(self) -> None:
         """Compile ``calls.json``. Safe to call again."""
         if self.folder is None:
@@ -91,7 +97,5 @@ class CallLog:
         return value
 
     def _give_up(self, reason: str) -> None:
-        if self._fd is not None:
-            os.close(self._fd)
-            self._fd = None
+        self.close()
         sys.stderr.write(f"okn-benchmark proxy: the call log cannot be written any more: {reason}\n")

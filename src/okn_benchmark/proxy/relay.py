@@ -80,15 +80,10 @@ class Relay:
         self._lost: str | None = None
         self._turn = threading.RLock()
 
-    @property
-    def idle(self) -> bool:
-        """Whether nobody waits for anything."""
-        return not self.outstanding and not self._submitting
-
     def wait_until_idle(self, seconds: float) -> None:
         """Let answers that are on their way arrive."""
         until = self.clock() + seconds
-        while not self.idle and self.clock() < until:
+        while (self.outstanding or self._submitting) and self.clock() < until:
             time.sleep(0.005)
 
     # From the host.
@@ -321,13 +316,15 @@ class Relay:
             else:
                 self._fail(pending, reason, words.lost(reason))
 
-    def never_started(self, why: str) -> int | None:
-        """At the end: 4 where a server was asked for and never gave a result, with the reason in the log."""
+    def end(self, why: str) -> int | None:
+        """The last entry; what still arrives is nobody's. 4 where a server was asked for and never gave a result."""
         with self._turn:
-            if self.session.started or self._lost is not None or not self.session.asked:
-                return None
-            self.log.event("startup_error", reason=self.session.could_not_open or words.left_early(why))
-            return 4
+            unstarted = self.session.asked and not self.session.started and self._lost is None
+            if unstarted:
+                self.log.event("startup_error", reason=self.session.could_not_open or words.left_early(why))
+            self.log.event("end", reason=why, traffic=self.session.traffic())
+            self.log.close()
+            return 4 if unstarted else None
 
     def _startup_failed(self, reason: str) -> None:
         self._lost = reason
