@@ -10,6 +10,7 @@ from typing import Final
 from okn_benchmark.corpus.select import Selection
 from okn_benchmark.errors import Refusal
 from okn_benchmark.jobs.choose import Choice, choose
+from okn_benchmark.jobs.elsewhere import way_out
 from okn_benchmark.jsonio import JsonObject
 from okn_benchmark.reference.cache import Cache, Truth, load_truth
 from okn_benchmark.scoring.damage import Unfit, damaged, harmless
@@ -132,14 +133,16 @@ def selfcheck(
     _, selection = choose(choice)
     with open_endpoint(endpoint_spec, timeout_s=_NOTHING_OPENS_S) as endpoint:
         name = endpoint.name
-    loaded = [(record, load_truth(Cache.at(choice.cache), name, record)) for record in selection.records]
+    cache = Cache.at(choice.cache)
+    loaded = [(record, load_truth(cache, name, record)) for record in selection.records]
     lacking = [record.id for record, truth in loaded if not isinstance(truth, Truth)]
     if lacking:
         more = f" and {len(lacking) - _NAMED} more" if len(lacking) > _NAMED else ""
-        cache = f" --cache {choice.cache}" if choice.cache is not None else ""
+        own = f" --cache {choice.cache}" if choice.cache is not None else ""
+        command = f"okn-benchmark reference --corpus {choice.corpus} --endpoint {endpoint_spec}{own}"
         raise Refusal(
             f"There is no current ground truth at {name} for {', '.join(lacking[:_NAMED])}{more}.",
-            hint=f"Build it: okn-benchmark reference --corpus {choice.corpus} --endpoint {endpoint_spec}{cache}",
+            hint=way_out(cache, name, selection.records, command),
         )
     checks = []
     for record, truth in loaded:

@@ -6,6 +6,7 @@ from typing import Final
 
 from okn_benchmark.corpus.record import Record
 from okn_benchmark.errors import Refusal
+from okn_benchmark.jobs.elsewhere import way_out
 from okn_benchmark.jobs.request import RunRequest
 from okn_benchmark.reference.cache import Cache, Missing, Stale, Truth, load_truth
 from okn_benchmark.runs.shapes import TruthRecord
@@ -27,7 +28,8 @@ def load_truths(request: RunRequest, records: Sequence[Record]) -> Mapping[str, 
     missing = [record for record, truth in found.items() if isinstance(truth, Missing)]
     stale = [record for record, truth in found.items() if isinstance(truth, Stale)]
     if missing or stale:
-        raise Refusal(_sentence(missing, stale, name), hint=f"Build it first: {reference_command(request)}")
+        hint = way_out(cache, name, records, reference_command(request))
+        raise Refusal(_sentence(missing, stale, name), hint=hint)
     return {record: truth.file for record, truth in found.items() if isinstance(truth, Truth)}
 
 

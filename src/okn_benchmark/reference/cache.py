@@ -6,7 +6,7 @@ a runs root. Rows of one endpoint are never read for another, and an edited quer
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -119,3 +119,17 @@ def load_truth(cache: Cache, endpoint_name: str, record: Record) -> Loaded:
         traps=traps,
         file=replace(file, tier=record.tier, tags=record.tags, extra=extra),
     )
+
+
+def endpoints_with(cache: Cache, records: Sequence[Record]) -> dict[str, int]:
+    """Name of each endpoint the cache has current truth from → for how many of these records; sorted by name."""
+    found: dict[str, int] = {}
+    for record in records:
+        for path in cache.root.glob(f"*/{record.id}--{fingerprint(record.query)[:16]}.json"):
+            try:
+                name = read_truth(path.read_bytes(), path.name).endpoint
+            except (OSError, InputError):
+                continue
+            if name is not None and isinstance(load_truth(cache, name, record), Truth):
+                found[name] = found.get(name, 0) + 1
+    return dict(sorted(found.items()))

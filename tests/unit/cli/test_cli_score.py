@@ -122,6 +122,18 @@ def test_selfcheck_needs_the_truth_that_reference_builds(tmp_path: Path, corpus:
     assert report["records"][0]["copies"] >= 12
 
 
+def test_selfcheck_names_the_endpoint_that_has_the_truth(tmp_path: Path, corpus: Path) -> None:
+    words = ("--corpus", corpus, "--cache", tmp_path / "cache")
+    assert run("reference", *words, "--endpoint", tmp_path / "data.ttl").exit_code == 0
+    record = corpus / "empty_a.rq"
+    record.write_text("#+ summary: Nothing.\n#+ empty: true\nSELECT ?s { ?s <http://nowhere> ?o }\n", encoding="utf-8")
+    assert run("reference", *words, "--endpoint", "sample").exit_code == 0
+    lacking = run("selfcheck", *words, "--endpoint", "http://127.0.0.1:9/sparql")
+    assert lacking.exit_code == 3
+    assert "from the RDF data.ttl@" in lacking.stderr
+    assert "(1 of 2), --endpoint sample (2 of 2). Name that one, or build it:" in lacking.stderr
+
+
 def test_selfcheck_exits_one_where_something_is_wrong(tmp_path: Path, corpus: Path) -> None:
     record = corpus / "values_a.rq"
     trap = '#+ traps:\n#+   same: "SELECT ?v ?s WHERE { ?s <http://x.example/v> ?v }"\n#+ summary'

@@ -10,7 +10,7 @@ import pytest
 from okn_benchmark.corpus.record import QueryTrap, Record, ScaleTrap
 from okn_benchmark.errors import InputError
 from okn_benchmark.reference.build import build
-from okn_benchmark.reference.cache import Cache, Missing, Stale, Truth, load_truth
+from okn_benchmark.reference.cache import Cache, Missing, Stale, Truth, endpoints_with, load_truth
 from okn_benchmark.reference.drift import check, compare
 from okn_benchmark.reference.traps import scaled
 from okn_benchmark.sparql.result import EndpointFailure, QueryRejected, Result, Unreachable
@@ -198,3 +198,14 @@ def test_a_drift_check_asks_a_dead_endpoint_once(cache: Cache) -> None:
     toy = Toy({"down": Unreachable("refused."), "other": KEY})
     assert [found.state for found in check(records, toy, cache)] == ["failed", "not tried"]
     assert toy.asked == ["down"]
+
+
+def test_the_endpoints_that_have_truth_are_found_and_what_is_stale_there_is_not(cache: Cache) -> None:
+    records = [record("a"), record("b")]
+    assert endpoints_with(cache, records) == {}
+    build(records, Toy({"key": KEY}, "http://one"), cache)
+    build(records[:1], Toy({"key": KEY}, "two@1"), cache)
+    assert endpoints_with(cache, records) == {"http://one": 2, "two@1": 1}
+    assert endpoints_with(cache, [record("a", traps={"t": ScaleTrap("n", Decimal(2))})]) == {}
+    cache.path("two@1", records[0]).write_bytes(b"{")
+    assert endpoints_with(cache, records) == {"http://one": 2}
