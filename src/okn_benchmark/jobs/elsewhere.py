@@ -9,7 +9,7 @@ from okn_benchmark.sparql.endpoint import SAMPLE
 
 
 def way_out(cache: Cache, endpoint: str, records: Sequence[Record], command: str) -> str:
-    """The command that builds the truth, last, so that it can be copied; before it every other endpoint that has some."""
+    """The command that builds the truth, at the end for copying; before it every other endpoint that has some."""
     counts = {name: count for name, count in endpoints_with(cache, records).items() if name != endpoint}
     if not counts:
         return f"Build it: {command}"

@@ -130,6 +130,6 @@ def endpoints_with(cache: Cache, records: Sequence[Record]) -> dict[str, int]:
                 name = read_truth(path.read_bytes(), path.name).endpoint
             except (OSError, InputError):
                 continue
-            if name is not None and isinstance(load_truth(cache, name, record), Truth):
+            if isinstance(load_truth(cache, name, record), Truth):
                 found[name] = found.get(name, 0) + 1
     return dict(sorted(found.items()))
