@@ -56,9 +56,7 @@ def opening(view: ReportView) -> str:
 
 
 def host(row: ConditionRow) -> str:
-    """The agent program with its versions; the oracle by what it is."""
-    if row.about.host == ORACLE_HOST:
-        return ORACLE_WORDS
+    """The agent program with its versions, or the oracle with its own."""
     versions = row.host_versions or row.about.host_versions
     return " ".join(filter(None, [row.about.host, " and ".join(versions)])) or DASH
 

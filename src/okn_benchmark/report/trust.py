@@ -13,6 +13,7 @@ from okn_benchmark.report.words import listed, one_line, tally, whole
 
 GATES_PASSED: Final = "Every arm changed what it should and nothing else, in every call it is about."
 UNCHECKED: Final = "not checked"
+NOT_NEEDED: Final = "none needed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +28,7 @@ class Card:
     @property
     def tone(self) -> str:
         """``look`` where something was found, ``calm`` where nothing was, ``unknown`` where nobody looked."""
-        return "look" if self.lines else "unknown" if self.status == UNCHECKED else "calm"
+        return "look" if self.lines else "unknown" if self.status in (UNCHECKED, NOT_NEEDED) else "calm"
 
 
 def cards(view: ReportView) -> list[Card]:
@@ -36,7 +37,7 @@ def cards(view: ReportView) -> list[Card]:
         *([_card("Manipulation", view, _gate, GATES_PASSED)] if any(r.about.arm for r in view.conditions) else []),
         _card("Blocked", view, _blocked, "Every attempt reached its tools and was measured."),
         _card("Attestation", view, _warnings, "No attempt's record contradicts what was asked of it."),
-        _card("Agent audit", view, _audit, _audited(view)),
+        _audit_card(view),
         _card("Server", view, _server, "Every server answered before the first episode, or none was asked."),
         _card("Clipped results", view, _clipped, "No tool result was shortened before the agent saw it."),
         _card("Soft errors", view, _soft, "No reply that called itself a success hid a failure."),
@@ -68,6 +69,14 @@ def _grouped(found: list[tuple[str, str]], conditions: int) -> tuple[str, ...]:
     )
 
 
+def _audit_card(view: ReportView) -> Card:
+    if any(row.about.audit or _audit(row) for row in view.conditions):
+        return _card(
+            "Agent audit", view, _audit, "The agent program was given nothing but what an episode should have."
+        )
+    return Card(title="Agent audit", status=NOT_NEEDED, lines=(), calm="No agent program took part here.")
+
+
 def _drift_card(view: ReportView) -> Card:
     if any(row.about.drift for row in view.conditions):
         return _card("Drift", view, _drift, "Asked again, every key gave the rows it had given when it was built.")
@@ -94,12 +103,6 @@ def _audit(row: ConditionRow) -> list[str]:
     if found is None:
         return [] if row.about.host in (ORACLE_HOST, None) else ["not audited"]
     return [] if found.clean else [one_line(audit_words(found), 600)]
-
-
-def _audited(view: ReportView) -> str:
-    if any(row.about.audit for row in view.conditions):
-        return "The agent program was given nothing but what an episode should have."
-    return "There is no agent program to audit: the oracle is ours."
 
 
 def _server(row: ConditionRow) -> list[str]:
