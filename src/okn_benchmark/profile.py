@@ -107,7 +107,7 @@ def read_profile(value: Mapping[str, Any], source: str, env: Mapping[str, str], 
     oracle = table.table("oracle")
     made = Profile(
         name=name,
-        upstream=_read_upstream(upstream),
+        upstream=_read_upstream(upstream, None if path is None else path.resolve().parent),
         oracle=None if oracle is None else _read_oracle(oracle),
         path=path,
         written=dict(upstream.value),
@@ -183,7 +183,12 @@ def _bare_url(url: str) -> str:
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, query, ""))
 
 
-def _read_upstream(table: "_Table") -> Upstream:
+def _read_upstream(table: "_Table", home: Path | None) -> Upstream:
+    """``home`` is the folder a stdio server starts in and a relative ``cwd`` counts from: the profile's own.
+
+    The proxy that starts the server runs in the agent's scratch folder, so the folder has to be fixed here: what works
+    under ``probe`` must work in an episode.
+    """
     transport = table.text("transport")
     made: Upstream
     if transport == "http":
@@ -196,7 +201,7 @@ def _read_upstream(table: "_Table") -> Upstream:
         made = StdioUpstream(
             command=table.text("command"),
             args=table.texts("args"),
-            cwd=None if cwd is None else Path(cwd),
+            cwd=home if cwd is None else Path(cwd) if home is None else home / cwd,
             env=table.texts_by_name("env"),
         )
     else:

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pytest
 from tests.e2e.conftest import PROFILE, Shell
 
 
@@ -36,6 +37,20 @@ def test_an_ablation_is_previewed_and_a_typo_is_named(shell: Shell, profile: Pat
     assert typo.returncode == 2
     assert "nosuch" in typo.stderr
     assert "get_schema" in typo.stderr
+
+
+@pytest.mark.parametrize(("right", "wrong"), [('"run_query"', '"run_qeury"'), ("{ query =", "{ qurey =")])
+def test_an_oracle_table_that_does_not_fit_the_server_is_named(
+    shell: Shell, profile: Path, tmp_path: Path, right: str, wrong: str
+) -> None:
+    profile.write_text(profile.read_text(encoding="utf-8").replace(right, wrong), encoding="utf-8")
+    done = shell.okn("probe", "--profile", profile)
+    assert done.returncode == 2, done.stdout
+    assert wrong.strip('"{ =') in done.stderr
+    fixed = ("--corpus", "benchmarks-cross", "--host", "oracle", "--endpoint", "sample", "--out", tmp_path / "root")
+    run = shell.okn("run", *fixed, "--limit", "1", "--tools", "all-tools", "--profile", profile)
+    assert run.returncode == 2
+    assert not (tmp_path / "root").exists()
 
 
 def test_a_server_that_is_not_there_is_one_sentence(shell: Shell, dead_profile: Path) -> None:

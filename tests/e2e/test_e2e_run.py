@@ -143,6 +143,19 @@ def test_what_makes_no_sense_is_one_sentence_and_writes_nothing(
     assert not (tmp_path / "root").exists()
 
 
+def test_the_control_takes_its_hint_by_itself(run: Run, tmp_path: Path) -> None:
+    assert run("--tools", "sparql-only", limit=1).returncode == 0
+    assert [path.stem for path in (tmp_path / "root" / "conditions").iterdir()] == ["sparql-only__kg-named"]
+
+
+def test_an_oracle_that_does_not_get_the_key_is_told(run: Run, profile: Path) -> None:
+    text = profile.read_text(encoding="utf-8").replace('reply = "sparql-json"', 'reply = "csv"')
+    profile.write_text(text, encoding="utf-8")
+    done = run("--tools", "all-tools", "--profile", profile, limit=1)
+    assert done.returncode == 0
+    assert "The oracle runs the keys themselves, and 1 of 1 answers differ" in done.stderr
+
+
 def test_the_control_does_not_read_a_profile(run: Run) -> None:
     assert run(*CONTROL, "--profile", "/nonexistent", limit=1).returncode == 0
 

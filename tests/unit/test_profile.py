@@ -36,6 +36,17 @@ def test_stdio(tmp_path: Path) -> None:
     )
 
 
+def test_a_stdio_server_starts_in_the_folder_of_its_profile(tmp_path: Path) -> None:
+    for written, folder in (
+        ("", tmp_path),
+        ('cwd = "server"\n', tmp_path / "server"),
+        ('cwd = "/srv"\n', Path("/srv")),
+    ):
+        upstream = load_profile(write(tmp_path, STDIO + written), ENV).upstream
+        assert isinstance(upstream, StdioUpstream)
+        assert upstream.cwd == folder
+
+
 def test_the_oracle_table(tmp_path: Path) -> None:
     text = (
         HTTP + '[oracle]\ntool = "query"\nreply = "sparql-json"\npath = "a.b"\narguments = { q = "{query}", n = 1 }\n'

@@ -16,7 +16,7 @@ from okn_benchmark.cli.options import (
     TierOption,
 )
 from okn_benchmark.errors import OutsideFailure
-from okn_benchmark.jobs.request import DEFAULT_AGENT_TIMEOUT_S, DEFAULT_MODEL, Effort, RunRequest
+from okn_benchmark.jobs.request import DEFAULT_AGENT_TIMEOUT_S, DEFAULT_MODEL, Effort, RunRequest, default_hint
 from okn_benchmark.launch import DEFAULT_CALL_TIMEOUT_S, Level
 from okn_benchmark.sparql.endpoint import FEDERATION_URL
 
@@ -33,8 +33,14 @@ def run(
     out: Annotated[Path, typer.Option("--out", help="The runs root; conditions of one study share it.")],
     endpoint: EndpointOption = FEDERATION_URL,
     kg_hint: Annotated[
-        Literal["none", "tags"], typer.Option("--kg-hint", help="Name the graphs in the prompt, or let them be found.")
-    ] = "none",
+        Literal["none", "tags"] | None,
+        typer.Option(
+            "--kg-hint",
+            help="Name the graphs in the prompt (tags), or let them be found (none). By default tags for sparql-only, "
+            "which takes no other, and none for all-tools.",
+            show_default=False,
+        ),
+    ] = None,
     profile: Annotated[Path | None, typer.Option("--profile", help="TOML file naming the server under test.")] = None,
     without_tool: Annotated[
         list[str] | None,
@@ -115,7 +121,7 @@ def run(
         corpus=corpus,
         out=out,
         level=tools,
-        kg_hint=kg_hint,
+        kg_hint=kg_hint or default_hint(tools),
         endpoint=endpoint,
         cache=cache,
         tier=tier,

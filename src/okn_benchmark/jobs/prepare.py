@@ -15,7 +15,7 @@ from okn_benchmark.errors import InputError, OutsideFailure
 from okn_benchmark.interventions.arm import Arm
 from okn_benchmark.interventions.arm_file import load_arm, tools_named
 from okn_benchmark.jobs.request import RunRequest, check_request
-from okn_benchmark.jobs.server import ServerFacts, check_arm, check_withheld, inspect_server
+from okn_benchmark.jobs.server import ServerFacts, check_arm, check_oracle, check_withheld, inspect_server
 from okn_benchmark.jobs.truths import load_truths
 from okn_benchmark.launch import ProxyLaunch
 from okn_benchmark.profile import Profile, load_profile
@@ -149,6 +149,8 @@ def _server(request: RunRequest, profile: Profile | None, arm: Arm | None) -> tu
     check_withheld(request.withheld, server)
     if arm is not None:
         check_arm(arm, server)
+    if request.host == "oracle" and profile.oracle is not None:
+        check_oracle(profile.oracle, server, str(request.profile))
     return server, None
 
 

@@ -7,14 +7,15 @@ from typing import Final
 
 from okn_benchmark.errors import OutsideFailure
 from okn_benchmark.host.episode import SUBMIT_TOOL
-from okn_benchmark.jobs.server import ServerFacts, check_withheld, inspect_server
+from okn_benchmark.jobs.server import ServerFacts, check_oracle, check_withheld, inspect_server
 from okn_benchmark.jsonio import JsonObject
 from okn_benchmark.launch import DEFAULT_CALL_TIMEOUT_S, ProxyLaunch
 from okn_benchmark.profile import Profile, load_profile, public
 
 TEXT_LIMIT: Final = 2048
-"""Characters of a server's instructions that reach the agent (measured on every host version so far); older hosts cut
-each tool description there too."""
+"""Characters of a server's instructions and of a tool's description that every host version seen so far passes on.
+
+Newer ones pass on more (2.1.332: 4,096 of instructions, descriptions whole); ``audit-host`` measures the one here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +87,8 @@ def probe(
             hint="Start it by hand, or look at its address, its headers and the variables they are made of.",
         ) from failure
     check_withheld(withheld, server)
+    if profile.oracle is not None:
+        check_oracle(profile.oracle, server, str(profile_path))
     return Probed(
         profile=profile,
         server=server,
@@ -116,4 +119,7 @@ def probe_lines(found: Probed) -> Iterator[str]:
 def _instructions(length: int) -> str:
     if length <= TEXT_LIMIT:
         return f"{length:,} characters of instructions, all of which reach the agent"
-    return f"{length:,} characters of instructions, of which the agent receives {TEXT_LIMIT:,}"
+    return (
+        f"{length:,} characters of instructions, of which the agent surely receives the first {TEXT_LIMIT:,}; "
+        "audit-host measures what your host passes on"
+    )

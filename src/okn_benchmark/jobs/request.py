@@ -72,6 +72,11 @@ class RunRequest:
         return replace(request, withheld=(), strict_upstream_errors=False, result_limit=None, arm=None)
 
 
+def default_hint(level: Level) -> KgHint:
+    """What ``--kg-hint`` means where it is not given: the control takes ``tags`` alone."""
+    return "tags" if level == "sparql-only" else "none"
+
+
 def check_request(request: RunRequest) -> None:
     """Refuse what cannot mean anything, before anything is opened.
 

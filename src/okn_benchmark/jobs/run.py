@@ -6,7 +6,7 @@ Every attempt leaves ``attempt.json`` first and ``episode.json`` last, so that a
 without losing what was finished.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from okn_benchmark.corpus.record import Record
 from okn_benchmark.errors import OutsideFailure
+from okn_benchmark.graphs.shortnames import SHORTNAMES
 from okn_benchmark.host.episode import Host
 from okn_benchmark.host.stopping import Stop, sweep_stop
 from okn_benchmark.jobs.attempts import settle_attempt
@@ -26,6 +27,7 @@ from okn_benchmark.jobs.prepare import Sweep
 from okn_benchmark.jobs.recorded import require_free, set_aside_if_forced
 from okn_benchmark.jobs.report import regenerate
 from okn_benchmark.jobs.request import RunRequest
+from okn_benchmark.jobs.sweep_events import Noted
 from okn_benchmark.jobs.work import Watch, Work
 from okn_benchmark.profile import Profile
 from okn_benchmark.runs.freeze import require_open
@@ -112,10 +114,29 @@ def _sweep(work: Work) -> Swept:
         results=tuple(questions),
         resumed=work.resumed,
     )
+    for text in _doubts(work, swept):
+        work.watch(Noted(text=text))
     if stop is not None:
         nothing = "" if swept.measured else f" {swept.condition} measured nothing."
         raise OutsideFailure(stop.message + nothing, hint=stop.hint)
     return swept
+
+
+def _doubts(work: Work, swept: Swept) -> Iterator[str]:
+    """What a finished sweep should make its owner look at twice."""
+    request = work.sweep.request
+    exact = sum(bool((attempt.verdict or {}).get("exact")) for attempt in swept.attempts)
+    if request.host == "oracle" and exact < swept.measured:
+        yield (
+            f"The oracle runs the keys themselves, and {swept.measured - exact} of {swept.measured} answers differ "
+            f"from the truth of {request.endpoint}: the server has other data, or [oracle] does not read its replies."
+        )
+    strange = sorted({tag for record in work.sweep.records for tag in record.tags} - set(SHORTNAMES))
+    if request.level == "sparql-only" and strange:
+        yield (
+            f"The control is told of the Proto-OKN graphs alone, and {', '.join(strange)} is none of them: "
+            "compare it with nothing until your endpoint serves those graphs."
+        )
 
 
 def _write_truths(work: Work) -> None:

@@ -11,6 +11,7 @@ from okn_benchmark.interventions.arm import Arm
 from okn_benchmark.interventions.arm_file import tools_named
 from okn_benchmark.jsonio import JsonObject, digest, line
 from okn_benchmark.launch import ProxyLaunch
+from okn_benchmark.profile import OracleTool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +22,8 @@ class ToolFacts:
     description_chars: int
     definition_chars: int
     digest: str
+    arguments: tuple[str, ...] | None
+    """Names its schema lists; None where it lists none, or takes any."""
 
     @classmethod
     def of(cls, tool: JsonObject) -> "ToolFacts":
@@ -30,6 +33,7 @@ class ToolFacts:
             description_chars=len(str(tool.get("description") or "")),
             definition_chars=len(line(tool)),
             digest=digest(tool),
+            arguments=_argument_names(tool.get("inputSchema")),
         )
 
 
@@ -130,6 +134,32 @@ def check_arm(arm: Arm, server: ServerFacts) -> None:
                 f"The arm {arm.name} names the tool {name}, which the server does not have.",
                 hint=f"Its tools are {', '.join(there)}." if there else "It lists no tool at all.",
             )
+
+
+def check_oracle(oracle: OracleTool, server: ServerFacts, source: str) -> None:
+    """Hold the profile's ``[oracle]`` table against the tools there are: a typo would look like a wrong answer.
+
+    Raises:
+        InputError: the server has no such tool, or the tool takes no argument of that name.
+    """
+    found = next((tool for tool in server.own_tools if tool.name == oracle.tool), None)
+    if found is None:
+        raise InputError(
+            f"{source}: the [oracle] table names the tool {oracle.tool!r}, which the server does not have.",
+            hint=f"Its tools are {', '.join(tool.name for tool in server.own_tools)}.",
+        )
+    strange = [name for name in oracle.arguments if found.arguments is not None and name not in found.arguments]
+    if strange:
+        raise InputError(
+            f"{source}: the [oracle] table gives {oracle.tool} an argument {strange[0]!r}, which it does not take.",
+            hint=f"It takes {', '.join(found.arguments or ())}.",
+        )
+
+
+def _argument_names(schema: Any) -> tuple[str, ...] | None:
+    if not isinstance(schema, dict) or not isinstance(properties := schema.get("properties"), dict) or not properties:
+        return None
+    return None if schema.get("additionalProperties") not in (None, False) else tuple(properties)
 
 
 def _text(value: Any) -> str | None:
