@@ -1,10 +1,11 @@
 """What the proxy costs, as ratios to the direct way in one run: start, and calls of four sizes over stdio and HTTP.
 
-    python perf/bench_proxy.py [--fastmcp PYTHON] [--mcp-proxy PROGRAM] [--quick] [--markdown FILE]
+    python perf/bench_proxy.py [--fastmcp PYTHON] [--mcp-proxy PROGRAM] [--arm FILE] [--quick] [--markdown FILE]
 
 The ways to one upstream are interleaved in random order, so that a busy moment falls on all alike. Other proxies are
-measured where they are given: ``--fastmcp`` a Python that has fastmcp, ``--mcp-proxy`` that program. ``--check`` exits
-1 when a bar is missed.
+measured where they are given: ``--fastmcp`` a Python that has fastmcp, ``--mcp-proxy`` that program. With ``--arm`` our
+proxy is measured with that arm too, and before a server that answers with a table of ids, values and units. ``--check``
+exits 1 when a bar is missed.
 """
 
 import argparse
@@ -37,6 +38,7 @@ ADDED_MS, START = 0.5, 4.0
 HTTP = {"http sse": "sdk-sse", "http json": "sdk-json", "bare http": "json"}
 """Bars hold against servers on the SDK, which is what one meets; the bare one shows what our own side costs."""
 OURS = "okn-benchmark"
+ARMED = "okn-benchmark --arm"
 FASTMCP = """
 import sys
 from fastmcp import Client
@@ -70,6 +72,13 @@ def ways(folder: Path, urls: dict[str, str], got: argparse.Namespace) -> dict[tu
         made[kind, "direct"] = partial(Http, url)
         path = profile(folder, kind.replace(" ", "-"), url=url)
         made[kind, OURS] = partial(Stdio, proxy(path, log / path.stem))
+    if got.arm:
+        table = [*SERVER[:-1], SERVER[-1], "table"]
+        made["table", "direct"] = lambda: Stdio(table)
+        made["table", OURS] = lambda: Stdio(proxy(profile(folder, "table", command=table), log / "table"))
+        for upstream in ("stdio", "table"):
+            path, where = folder / f"{upstream}.toml", log / f"{upstream}-armed"
+            made[upstream, ARMED] = lambda path=path, where=where: Stdio([*proxy(path, where), "--arm", str(got.arm)])
     if got.fastmcp:
         made["stdio", "fastmcp"] = lambda: Stdio([got.fastmcp, "-c", FASTMCP, *SERVER])
         made["http sse", "fastmcp"] = lambda: Stdio([got.fastmcp, "-c", FASTMCP, urls["http sse"]])
@@ -101,7 +110,8 @@ def calls(live: dict[tuple[str, str], Any], size: int, rounds: int) -> dict[tupl
     for key, client in live.items():
         try:
             reply = client.call(size)
-            taken[key] = [] if len(reply) >= size else f"fails: {reply[:80]!r}"
+            # An arm may leave less of a result; how much, its own check says.
+            taken[key] = [] if len(reply) >= size or key[1] == ARMED else f"fails: {reply[:80]!r}"
         except (OSError, EOFError) as error:
             taken[key] = f"fails: {error}"
     for _ in range(rounds):
@@ -125,6 +135,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--fastmcp")
     parser.add_argument("--mcp-proxy")
+    parser.add_argument("--arm", type=Path, help="an arm file: what its changes add to a call")
     parser.add_argument("--quick", action="store_true", help="a fifth of the calls")
     parser.add_argument("--check", action="store_true", help="exit 1 when a bar is missed")
     parser.add_argument("--markdown", type=Path, help="write the tables here too")

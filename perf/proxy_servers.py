@@ -1,18 +1,29 @@
 """Servers to measure against: on stdio and HTTP without any SDK, and on HTTP with the SDK, as servers in use are.
 
-python proxy_servers.py [stdio|sse|json|sdk-sse|sdk-json]     (an HTTP one prints its URL)
+python proxy_servers.py [stdio|table|sse|json|sdk-sse|sdk-json]     (an HTTP one prints its URL)
 """
 
 import contextlib
 import json
 import socket
 import sys
+from collections.abc import Callable
 from typing import Any
 
 TOOLS = [{"name": "blob", "description": "As many letters as asked for.", "inputSchema": {"type": "object"}}]
 
 
-def answered(message: dict[str, Any]) -> dict[str, Any] | None:
+def letters(size: int) -> str:
+    return "x" * size
+
+
+def table(size: int) -> str:
+    """CSV of at least that many characters, with a column of units."""
+    row = "row-{n:08},1.5,nM\n"
+    return "id,value,units\n" + "".join(row.format(n=n) for n in range(size // len(row.format(n=0)) + 1))
+
+
+def answered(message: dict[str, Any], text: Callable[[int], str] = letters) -> dict[str, Any] | None:
     request_id, params = message.get("id"), message.get("params") or {}
     if request_id is None:
         return None
@@ -24,16 +35,16 @@ def answered(message: dict[str, Any]) -> dict[str, Any] | None:
         case "tools/list":
             result = {"tools": TOOLS}
         case "tools/call":
-            result = {"content": [{"type": "text", "text": "x" * params["arguments"]["n"]}]}
+            result = {"content": [{"type": "text", "text": text(params["arguments"]["n"])}]}
         case _:
             result = {}
     return {"jsonrpc": "2.0", "id": request_id, "result": result}
 
 
-def stdio() -> None:
+def stdio(text: Callable[[int], str]) -> None:
     out = sys.stdout.buffer
     for line in sys.stdin.buffer:
-        reply = answered(json.loads(line))
+        reply = answered(json.loads(line), text)
         if reply is not None:
             out.write(json.dumps(reply).encode() + b"\n")
             out.flush()
@@ -97,7 +108,7 @@ def sdk(kind: str) -> None:
 
 if __name__ == "__main__":
     which = sys.argv[1] if len(sys.argv) > 1 else "stdio"
-    if which == "stdio":
-        stdio()
+    if which in ("stdio", "table"):
+        stdio(table if which == "table" else letters)
     else:
         (sdk if which.startswith("sdk") else http)(which)

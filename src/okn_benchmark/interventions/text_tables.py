@@ -95,16 +95,20 @@ def delimited(text: str, mark: str, *, narrow: bool = False) -> Delimited | None
             return None
         line, at = found
         lines.append(line)
-    width = len(lines[0].cells) if lines else 0
+        # Most texts are no table: the first line that does not fit ends the reading.
+        if len(line.cells) != len(lines[0].cells) or (len(line.cells) < 2 and not narrow):
+            return None
     names = [_bare(cell) for cell in lines[0].cells] if lines else []
-    if not lines or any(len(line.cells) != width for line in lines) or (width < 2 and not narrow):
-        return None
-    if any(not name.strip() for name in names):
+    if not lines or any(not name.strip() for name in names):
         return None
     return Delimited(mark, tuple(lines), text[at:])
 
 
 def _record(text: str, at: int, mark: str) -> tuple[Line, int] | None:
+    stop = _BREAK.search(text, at)
+    end = stop.start() if stop else len(text)
+    if text.find('"', at, end) < 0:
+        return Line(tuple(text[at:end].split(mark)), stop.group() if stop else ""), stop.end() if stop else end
     cells = []
     while True:
         begin = at
@@ -114,8 +118,9 @@ def _record(text: str, at: int, mark: str) -> tuple[Line, int] | None:
                 return None
         else:
             stop = _BREAK.search(text, at)
-            end, comma = (stop.start() if stop else len(text)), text.find(mark, at)
-            at = comma if 0 <= comma < end else end
+            end = stop.start() if stop else len(text)
+            comma = text.find(mark, at, end)
+            at = end if comma < 0 else comma
         cells.append(text[begin:at])
         if text[at : at + 1] == mark:
             at += 1
