@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
+from difflib import get_close_matches
 from typing import Any, Final, TypeAlias
 
 import yaml
@@ -17,6 +18,9 @@ from okn_benchmark.errors import InputError
 
 _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 _KEY: Final = re.compile(r"([a-z][a-z0-9_-]*):(?=\s|$)")
+_NEARLY_KEY: Final = re.compile(r"([A-Za-z]+)\s*:(?=\s|$)")
+KEYS: Final = ("summary", "tags", "traps", "empty")
+"""What is read of the ``#+`` lines; published files carry other keys too, which are left alone."""
 _PREFIX_LINE: Final = re.compile(r"^\s*PREFIX\s+([^\s:]*):\s*<[^>]*>", re.IGNORECASE | re.MULTILINE)
 
 
@@ -52,6 +56,8 @@ class Record:
     """Whether the author declares that the right answer has no rows."""
     path_name: str
     query_line: int = 1
+    other_keys: tuple[tuple[str, int], ...] = ()
+    """Keys of the ``#+`` lines that mean nothing here, each with its line in the file."""
 
 
 class RecordError(InputError):
@@ -103,6 +109,7 @@ def parse_record(text: str, name: str) -> Record:
         empty=_empty(blocks, name),
         path_name=name,
         query_line=query_line,
+        other_keys=_others(blocks),
     )
 
 
@@ -149,6 +156,22 @@ def _blocks(header: list[tuple[int, str]], name: str) -> dict[str, _Block]:
     return found
 
 
+def _others(blocks: Mapping[str, _Block]) -> tuple[tuple[str, int], ...]:
+    """Unknown keys, and lines such as ``Traps:`` that were taken for text of the key before."""
+    found = [(block.key, block.line) for block in blocks.values() if block.key not in KEYS]
+    for block in blocks.values():
+        for offset, line in enumerate(block.lines[1:], start=1):
+            nearly = _NEARLY_KEY.match(line)
+            if nearly and nearly.group(1).lower() in KEYS:
+                found.append((nearly.group(1), block.line + offset))
+    return tuple(sorted(found, key=lambda item: item[1]))
+
+
+def meant(key: str) -> str | None:
+    """The known key that an unknown one is a misspelling of, or None."""
+    return next(iter(get_close_matches(key.lower(), KEYS, n=1, cutoff=0.75)), None)
+
+
 def _yaml(block: _Block, name: str) -> Any:
     try:
         loaded = yaml.safe_load("\n".join(block.lines))
@@ -166,6 +189,9 @@ def _yaml(block: _Block, name: str) -> Any:
 def _summary(blocks: Mapping[str, _Block], name: str) -> str:
     block = blocks.get("summary")
     if block is None:
+        nearly = next((other for other in blocks.values() if meant(other.key) == "summary"), None)
+        if nearly is not None:
+            raise RecordError(name, nearly.line, f"there is no summary; '{nearly.key}' is not 'summary'")
         raise RecordError(name, 1, "there is no summary; write the question on lines '#+ summary: …' above the query")
     first = block.lines[0].partition(":")[2].strip()
     if first[:1] in (">", "|", '"', "'"):

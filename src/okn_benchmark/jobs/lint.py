@@ -1,21 +1,22 @@
 """What can be said of a record from its text alone. Pure; every rule has a stable code.
 
-An ``error`` is a fault of the record; a ``warning`` is something a person should look at.
+An ``error`` is a fault of the record; a ``warning`` is something a person should look at, a ``note`` only to know.
 """
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from okn_benchmark.corpus.record import QueryTrap, Record, fingerprint
+from okn_benchmark.corpus.record import QueryTrap, Record, fingerprint, meant
 from okn_benchmark.graphs.shortnames import GRAPH_PREFIX, SHORTNAMES
 from okn_benchmark.jsonio import JsonObject
+from okn_benchmark.sparql.fault import Fault, Parser, fault
 from okn_benchmark.sparql.shape import Shape, shape
 from okn_benchmark.sparql.tokens import line_of, outline, tokens
 
-Level: TypeAlias = Literal["error", "warning"]
+Level: TypeAlias = Literal["error", "warning", "note"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,20 +34,27 @@ class Finding:
         return {"file": self.file, "line": self.line, "level": self.level, "code": self.code, "message": self.message}
 
 
-Parser: TypeAlias = Callable[[str], str | None]
-"""An engine's parser: its complaint about a query text, or None."""
-
-
 def lint_record(record: Record, parser: Parser) -> Iterator[Finding]:
-    """Everything the text of one record gives away, query first, then prose, tags and traps."""
-    found = shape(record.query)
-    yield from _query(record, found, parser)
+    """Everything the text of one record gives away, query first, then prose, tags and traps.
+
+    Of a key that cannot be read nothing more is said: where its clauses are is a guess then, and so is what a trap
+    borrows from it.
+    """
+    wrong = _fault(record.query, parser)
+    found = None if wrong is not None and not wrong.doubtful else shape(record.query)
+    if wrong is not None and not wrong.doubtful:
+        yield _unread(record, wrong, "the query", record.query_line)
+    else:
+        yield from _query(record, found, wrong)
     yield from _order(record, found)
     yield from _prose(record, found)
     yield from _tags(record)
+    yield from _keys(record)
+    if found is not None:
+        yield from _scope(record)
     for name, trap in record.traps.items():
         if isinstance(trap, QueryTrap):
-            yield from _parses(record, trap.query, f"trap '{name}'", None, parser)
+            yield from _trap(record, trap.query, name, parser, follows=found is None)
 
 
 def lint_together(records: Sequence[Record]) -> Iterator[Finding]:
@@ -64,13 +72,16 @@ def lint_together(records: Sequence[Record]) -> Iterator[Finding]:
                 yield Finding(file=record.path_name, code=code, level=level, message=f"{words} {other.path_name}")
 
 
-def _query(record: Record, found: Shape | None, parser: Parser) -> Iterator[Finding]:
+def _query(record: Record, found: Shape | None, wrong: Fault | None) -> Iterator[Finding]:
     seen = outline(record.query)
     if seen.form != "SELECT" or found is None:
         said = f"is a {seen.form} query" if seen.form and seen.form != "SELECT" else "has no SELECT with a body"
         yield _at(record, "not-select", "error", f"{said}; an answer key is a SELECT", record.query_line)
         return
-    yield from _parses(record, record.query, "the query", record.query_line, parser)
+    if seen.service is not None:
+        yield _service(record, "the query", record.query_line + line_of(record.query, seen.service) - 1)
+    elif wrong is not None:
+        yield _unread(record, wrong, "the query", record.query_line)
     if found.star:
         yield _at(
             record, "select-star", "warning", "'SELECT *' leaves columns and their order to the engine; name them"
@@ -81,19 +92,32 @@ def _query(record: Record, found: Shape | None, parser: Parser) -> Iterator[Find
         yield _at(record, "inner-limit", "warning", "a subquery has LIMIT without ORDER BY, so its rows are arbitrary")
 
 
-def _parses(record: Record, query: str, what: str, first_line: int | None, parser: Parser) -> Iterator[Finding]:
+def _fault(query: str, parser: Parser) -> Fault | None:
+    """SERVICE and other forms than SELECT are looked at elsewhere; a text of no form at all is read to learn why."""
     seen = outline(query)
-    if seen.service is not None:
-        line = first_line and first_line + line_of(query, seen.service) - 1
-        yield _at(record, "service", "warning", f"{what} uses SERVICE, which the embedded engine refuses", line)
+    return None if seen.service is not None or seen.form not in (None, "SELECT") else fault(query, parser)
+
+
+def _trap(record: Record, query: str, name: str, parser: Parser, *, follows: bool) -> Iterator[Finding]:
+    """``follows``: the key cannot be read, so prefixes that the trap borrows from it may be missing for that reason."""
+    if outline(query).service is not None:
+        yield _service(record, f"trap '{name}'", None)
         return
-    complaint = parser(query)
-    if complaint is not None:
-        place = re.search(r"error at (\d+):", complaint)
-        line = first_line + int(place.group(1)) - 1 if first_line and place else first_line
-        reason = re.split(r"(?<=expected) (?:one of )?", complaint.splitlines()[0])[0][:160]
-        more = f"{what} cannot be read by the embedded engine ({reason.removesuffix(' expected')}); "
-        yield _at(record, "not-parsed", "warning", more + "try it on the endpoint it is meant for", line)
+    wrong = fault(query, parser)
+    if wrong is not None and not (follows and wrong.doubtful):
+        yield _unread(record, wrong, f"trap '{name}'", None)
+
+
+def _service(record: Record, what: str, line: int | None) -> Finding:
+    return _at(record, "service", "warning", f"{what} uses SERVICE, which the embedded engine refuses", line)
+
+
+def _unread(record: Record, wrong: Fault, what: str, first_line: int | None) -> Finding:
+    line = first_line and first_line + (wrong.line or 1) - 1
+    if wrong.doubtful:
+        words = f"{what} cannot be read by the embedded engine ({wrong.reason}); try it on the endpoint it is meant for"
+        return _at(record, "not-parsed", "warning", words, line)
+    return _at(record, "not-parsed", "error", f"{what} is not SPARQL: {wrong.reason}", line)
 
 
 def _order(record: Record, found: Shape | None) -> Iterator[Finding]:
@@ -189,6 +213,25 @@ def _tags(record: Record) -> Iterator[Finding]:
     for tag in record.tags:
         if tag not in SHORTNAMES:
             yield _at(record, "unknown-tag", "error", f"there is no graph {tag!r}")
+
+
+def _keys(record: Record) -> Iterator[Finding]:
+    """A misspelt key loses all it holds; another one is of somebody else's making."""
+    for key, line in record.other_keys:
+        if right := meant(key):
+            yield _at(
+                record,
+                "misspelt-key",
+                "error",
+                f"'#+ {key}:' means nothing here and is left out; write '{right}:'",
+                line,
+            )
+        else:
+            yield _at(record, "other-key", "note", f"'#+ {key}:' is carried along and read by nothing here", line)
+
+
+def _scope(record: Record) -> Iterator[Finding]:
+    """Tags held against the graphs the query asks."""
     queried = _graphs(record.query)
     if not queried:
         yield _at(

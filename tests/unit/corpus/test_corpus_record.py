@@ -7,6 +7,7 @@ from okn_benchmark.corpus.record import (
     RecordError,
     ScaleTrap,
     fingerprint,
+    meant,
     parse_record,
     tier_of,
 )
@@ -111,3 +112,15 @@ def test_the_fingerprint_is_of_the_query_alone() -> None:
 @pytest.mark.parametrize(("stem", "tier"), [("a_b", "b"), ("a_b_c", "c"), ("a", None), ("_b", None), ("a_", None)])
 def test_the_tier_is_what_follows_the_last_underscore(stem: str, tier: str | None) -> None:
     assert tier_of(stem) == tier
+
+
+def test_a_misspelt_summary_is_named_with_its_line() -> None:
+    with pytest.raises(RecordError, match=r"a\.rq:2: there is no summary; 'sumary' is not 'summary'"):
+        parse_record("#+ tags: [a]\n#+ sumary: What?\nSELECT ?s { ?s ?p ?o }", "a.rq")
+
+
+def test_keys_that_mean_nothing_are_kept_by_name_and_line() -> None:
+    text = "#+ summary: What?\n#+ trap:\n#+   t: x\n#+ method: GET\n#+ Traps:\n#+   u: y\nSELECT ?s { ?s ?p ?o }"
+    found = parse_record(text, "a.rq")
+    assert found.other_keys == (("trap", 2), ("method", 4), ("Traps", 5))
+    assert [meant(key) for key, _ in found.other_keys] == ["traps", None, "traps"]

@@ -7,10 +7,11 @@ from okn_benchmark.corpus.record import parse_record
 from okn_benchmark.jobs.check import check
 from okn_benchmark.jobs.choose import Choice
 from okn_benchmark.jobs.corpus_list import list_corpus
-from okn_benchmark.jobs.lint import lint_record, lint_together
+from okn_benchmark.jobs.lint import Finding, lint_record, lint_together
 from okn_benchmark.jobs.lint_rows import lint_rows
 from okn_benchmark.sparql.embedded import EmbeddedEndpoint
 from okn_benchmark.sparql.endpoint import HttpEndpoint
+from okn_benchmark.sparql.result import Result
 from okn_benchmark.table import Table, Term, iri, table, text, typed
 
 G = "https://purl.org/okn/frink/kg/"
@@ -85,11 +86,86 @@ def test_what_only_looks_like_a_fault(engine: EmbeddedEndpoint, parts: dict[str,
     assert codes(engine, **parts) == set()
 
 
-def test_a_syntax_error_is_a_warning_with_its_line_in_the_file(engine: EmbeddedEndpoint) -> None:
-    broken = record(query="PREFIX ex: <http://e/>\n" + QUERY.replace("?value }", "?value\n ))) }"))
-    (found,) = [finding for finding in lint_record(broken, engine.complaint) if finding.code == "not-parsed"]
-    assert found.level == "warning"
-    assert found.line == 6
+def found_in(engine: EmbeddedEndpoint, **parts: str) -> list[Finding]:
+    return list(lint_record(record(**parts), engine.complaint))
+
+
+def test_a_syntax_error_is_an_error_with_its_line_in_the_file(engine: EmbeddedEndpoint) -> None:
+    (found,) = found_in(engine, query="PREFIX ex: <http://e/>\n" + QUERY.replace("?value }", "?value\n ))) }"))
+    assert (found.level, found.code, found.line) == ("error", "not-parsed", 6)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("ORDER BY", "\nORDR BY", "SPARQL has no word 'ORDR'; ORDER may be meant"),
+        ("SELECT", "\nSELCT", "SPARQL has no word 'SELCT'; SELECT may be meant"),
+        ("SELECT", "\nPREFX e: <http://e/> SELECT", "SPARQL has no word 'PREFX'; PREFIX may be meant"),
+        ("SELECT ?place", "\nSELECT (COUNT(?x) AS ?n) ?place", "the SELECT contains a variable that is unbound"),
+    ],
+)
+def test_a_key_that_cannot_be_read_has_one_finding(engine: EmbeddedEndpoint, old: str, new: str, words: str) -> None:
+    query = "PREFIX ex: <http://e/>" + QUERY.replace(old, new, 1)
+    trap = "#+ traps:\n#+   t: SELECT ?place ?value { ?place e:v ?value }"
+    (found,) = found_in(engine, query=query, more=trap)
+    assert (found.level, found.code, found.line) == ("error", "not-parsed", 6)
+    assert words in found.message
+    assert "…" not in found.message
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words", "line"),
+    [
+        ("?value }", "?value FILTER(<http://v/f>(?value)) }", "custom function <http://v/f>", 4),
+        ("?value }", "?value\nFILTER(bif:contains(?value, 'x')) }", "the prefix 'bif:' is not declared", 5),
+    ],
+)
+def test_what_other_engines_run_is_a_warning_and_hides_nothing(
+    engine: EmbeddedEndpoint, old: str, new: str, words: str, line: int
+) -> None:
+    query = QUERY.replace(old, new).replace("ORDER BY DESC(?value) ?place LIMIT 10", "")
+    parsed, unordered = found_in(engine, query=query)
+    assert (parsed.level, parsed.code, parsed.line) == ("warning", "not-parsed", line)
+    assert words in parsed.message
+    assert unordered.code == "no-order"
+
+
+def test_a_fault_of_a_trap_is_an_error_of_its_own(engine: EmbeddedEndpoint) -> None:
+    (found,) = found_in(engine, more="#+ traps:\n#+   t: SELECT ?s { ?s ?p ?o } ORDR BY ?s")
+    assert (found.level, found.code) == ("error", "not-parsed")
+    assert "trap 't'" in found.message
+
+
+def test_a_misspelt_key_is_an_error_and_a_strange_one_a_note(engine: EmbeddedEndpoint) -> None:
+    more = "#+ trap:\n#+   t: SELECT {\n#+ endpoint: http://e/\n#+ Empty: true"
+    found = [(finding.level, finding.code, finding.line) for finding in found_in(engine, more=more)]
+    assert found == [("error", "misspelt-key", 3), ("note", "other-key", 5), ("error", "misspelt-key", 6)]
+
+
+def test_notes_alone_leave_nothing_to_mend(tmp_path: Path) -> None:
+    text_ = f"#+ summary: {SUMMARY}\n#+ tags: [nde]\n#+ endpoint: http://e/\n{QUERY}\n"
+    (tmp_path / "a_low.rq").write_text(text_, encoding="utf-8")
+    report = check(Choice(corpus=str(tmp_path)), None, 5)
+    assert [finding.code for finding in report.findings] == ["other-key"]
+    assert report.exit_code() == 0
+    assert "nothing to mend" in report.summary()
+    assert report.to_json()["notes"] == 1
+
+
+def test_an_endpoint_that_runs_a_key_has_the_last_word_on_its_dialect(tmp_path: Path) -> None:
+    text_ = f"#+ summary: {SUMMARY}\n#+ tags: [nde]\n{QUERY.replace('SELECT ?place', 'SELECT COUNT(?x) ?place')}\n"
+    (tmp_path / "a_low.rq").write_text(text_, encoding="utf-8")
+
+    class Lenient(EmbeddedEndpoint):
+        def select(self, query: str) -> Result:
+            return super().select(QUERY)
+
+    alone = check(Choice(corpus=str(tmp_path)), None, 5)
+    assert [f.level for f in alone.findings if f.code == "not-parsed"] == ["error"]
+    asked = check(
+        Choice(corpus=str(tmp_path)), "any", 5, opener=lambda spec, *, timeout_s: Lenient((), spec, timeout_s=timeout_s)
+    )
+    assert [f.level for f in asked.findings if f.code == "not-parsed"] == ["warning"]
 
 
 def test_records_that_repeat_each_other() -> None:
