@@ -18,6 +18,9 @@ from okn_benchmark.errors import InputError
 Reply: TypeAlias = Literal["sparql-json", "csv", "tsv"]
 REPLIES: Final[tuple[Reply, ...]] = ("sparql-json", "csv", "tsv")
 
+_KEYS: Final[dict[str, tuple[str, ...]]] = {"http": ("url", "headers"), "stdio": ("command", "args", "cwd", "env")}
+"""What ``[upstream]`` holds beside ``transport``."""
+
 _VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _MASK: Final = "[redacted]"
 _SECRET_NAME: Final = re.compile(r"(?i)KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH(?!OR)|COOKIE|SESSION|SIGNATURE")
@@ -95,6 +98,7 @@ def load_profile(path: Path, env: Mapping[str, str] | None = None) -> Profile:
 def read_profile(value: Mapping[str, Any], source: str, env: Mapping[str, str], *, path: Path | None = None) -> Profile:
     """The profile in an already parsed table; ``source`` names it in errors. Raises InputError."""
     table = _Table(value, source, env)
+    table.only("name", "upstream", "oracle")
     name = table.text("name")
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name) or "__" in name:
         raise InputError(
@@ -105,15 +109,13 @@ def read_profile(value: Mapping[str, Any], source: str, env: Mapping[str, str], 
     if upstream is None:
         raise InputError(f"{source}: [upstream] is missing.", hint='Add it with transport = "http" or "stdio".')
     oracle = table.table("oracle")
-    made = Profile(
+    return Profile(
         name=name,
         upstream=_read_upstream(upstream, None if path is None else path.resolve().parent),
         oracle=None if oracle is None else _read_oracle(oracle),
         path=path,
         written=dict(upstream.value),
     )
-    table.done()
-    return made
 
 
 def public(profile: Profile) -> dict[str, Any]:
@@ -189,47 +191,56 @@ def _read_upstream(table: "_Table", home: Path | None) -> Upstream:
     The proxy that starts the server runs in the agent's scratch folder, so the folder has to be fixed here: what works
     under ``probe`` must work in an episode.
     """
+    own = _KEYS.get(str(table.value.get("transport")))
+    table.only("transport", *(own if own is not None else (key for keys in _KEYS.values() for key in keys)))
     transport = table.text("transport")
-    made: Upstream
     if transport == "http":
         url = table.text("url")
         if urlsplit(url).scheme not in {"http", "https"} or not urlsplit(url).hostname:
             raise InputError(f"{table.at}: url is not an http or https address.")
-        made = HttpUpstream(url=url, headers=table.texts_by_name("headers"))
-    elif transport == "stdio":
+        return HttpUpstream(url=url, headers=table.texts_by_name("headers"))
+    if transport == "stdio":
         cwd = table.opt_text("cwd")
-        made = StdioUpstream(
+        return StdioUpstream(
             command=table.text("command"),
             args=table.texts("args"),
             cwd=home if cwd is None else Path(cwd) if home is None else home / cwd,
             env=table.texts_by_name("env"),
         )
-    else:
-        raise InputError(f"{table.at}: transport is {transport!r}.", hint='It is either "http" or "stdio".')
-    table.done()
-    return made
+    raise InputError(f"{table.at}: transport is {transport!r}.", hint='It is either "http" or "stdio".')
 
 
 def _read_oracle(table: "_Table") -> OracleTool:
+    table.only("tool", "arguments", "reply", "path")
     tool, path, reply = table.text("tool"), table.opt_text("path"), table.text("reply")
     arguments = table.table("arguments")
     if reply not in REPLIES:
         raise InputError(f"{table.at}: reply is {reply!r}.", hint=f"It is one of {', '.join(REPLIES)}.")
     if arguments is None or "{query}" not in str(arguments.value):
         raise InputError(f"{table.at}: arguments must hold {{query}} where the query goes.")
-    table.done()
     return OracleTool(tool=tool, arguments=dict(arguments.value), reply=reply, path=path)
 
 
 class _Table:
-    """One TOML table, read key by key and expanded; a key nobody read is an error."""
+    """One TOML table, read key by key and expanded."""
 
     def __init__(self, value: Mapping[str, Any], at: str, env: Mapping[str, str]) -> None:
         self.value, self.at, self._env = value, at, env
-        self._seen: set[str] = set()
+
+    def only(self, *known: str) -> None:
+        """Refuse every other key, before any is missed: a misspelt key is both unknown and missing."""
+        unknown = sorted(set(self.value) - set(known))
+        if not unknown:
+            return
+        from difflib import get_close_matches  # every proxy loads this module
+
+        pairs = [(key, get_close_matches(key.lower(), known, n=1, cutoff=0.7)) for key in unknown]
+        meant = [f"Write {close[0]} for {key}. " for key, close in pairs if close]
+        raise InputError(
+            f"{self.at}: unknown key {', '.join(unknown)}.", hint=f"{''.join(meant)}Known here: {', '.join(known)}."
+        )
 
     def _take(self, key: str, kind: type, name: str) -> Any:
-        self._seen.add(key)
         found = self.value.get(key)
         if found is not None and not isinstance(found, kind):
             raise InputError(f"{self.at}: {key} must be {name}.")
@@ -256,13 +267,6 @@ class _Table:
     def table(self, key: str) -> "_Table | None":
         found = self._take(key, dict, "a table")
         return None if found is None else _Table(found, f"{self.at}: [{key}]", self._env)
-
-    def done(self) -> None:
-        unknown = sorted(set(self.value) - self._seen)
-        if unknown:
-            raise InputError(
-                f"{self.at}: unknown key {', '.join(unknown)}.", hint=f"Known here: {', '.join(sorted(self._seen))}."
-            )
 
     def _expand(self, text: object, key: str) -> str:
         if not isinstance(text, str):

@@ -36,6 +36,26 @@ def test_stdio(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "unknown", "suggestion"),
+    [
+        (STDIO.replace("command", "comand"), "comand", "Write command for comand. Known here: transport, command,"),
+        (HTTP.replace("transport", "transprot"), "transprot", "Write transport for transprot. "),
+        (HTTP.replace("name", "Name"), "Name", "Write name for Name. "),
+        (HTTP + '[oracel]\ntool = "t"\n', "oracel", "Write oracle for oracel. "),
+        (HTTP + '[oracle]\ntol = "t"\n', "tol", "Write tool for tol. "),
+        (HTTP + "colour = 1\n", "colour", "Known here: transport, url, headers."),
+    ],
+)
+def test_a_misspelt_key_is_named_rather_than_the_one_that_is_missing(
+    text: str, unknown: str, suggestion: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=rf"unknown key {unknown}\.") as found:
+        load_profile(write(tmp_path, text), ENV)
+    assert found.value.hint is not None
+    assert found.value.hint.startswith(suggestion)
+
+
 def test_a_stdio_server_starts_in_the_folder_of_its_profile(tmp_path: Path) -> None:
     for written, folder in (
         ("", tmp_path),
