@@ -3,7 +3,7 @@
 import contextlib
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -34,13 +34,15 @@ def rehearse(
     pins: Mapping[str, str] | None = None,
     environ: Mapping[str, str] | None = None,
     negotiation: str = "legacy",
+    made: Callable[[Script], ScriptedEndpoint] = ScriptedEndpoint,
 ) -> Iterator[Rehearsal]:
     """A host with an empty home, a dummy key and the scripted endpoint; no login of the user's is in reach.
 
-    ``pins`` change or add pinned variables; ``environ`` stands for the user's own (default: this process's).
+    ``pins`` change or add pinned variables; ``environ`` stands for the user's own (default: this process's). ``made``
+    gives the endpoint, for tests whose agent has to read before it answers.
     """
     inherited = os.environ if environ is None else environ
-    with serve_script(script) as endpoint, tempfile.TemporaryDirectory(prefix="okn-home-") as folder:
+    with serve_script(script, made) as endpoint, tempfile.TemporaryDirectory(prefix="okn-home-") as folder:
         home = Path(folder)
         host = ClaudeHost(
             executable=executable,

@@ -8,7 +8,7 @@ import json
 import socket
 import threading
 from collections import deque
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -171,13 +171,15 @@ def application(endpoint: ScriptedEndpoint) -> Starlette:
 
 
 @contextlib.contextmanager
-def serve_script(script: Script) -> Iterator[ScriptedEndpoint]:
-    """Serve ``script`` on a free loopback port for as long as the block runs.
+def serve_script(
+    script: Script, made: Callable[[Script], ScriptedEndpoint] = ScriptedEndpoint
+) -> Iterator[ScriptedEndpoint]:
+    """Serve ``script`` on a free loopback port for as long as the block runs. ``made`` may give one that thinks.
 
     Raises:
         OutsideFailure: the port could not be opened, or the server did not come up.
     """
-    endpoint = ScriptedEndpoint(script)
+    endpoint = made(script)
     config = uvicorn.Config(
         application(endpoint), lifespan="off", log_config=None, log_level="critical", access_log=False, ws="none"
     )
