@@ -4,14 +4,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from okn_benchmark.errors import InputError
+from okn_benchmark.errors import InputError, OutsideFailure
 from okn_benchmark.host.episode import SUBMIT_TOOL
 from okn_benchmark.host.proxy_client import ProxyClient
 from okn_benchmark.interventions.arm import Arm
 from okn_benchmark.interventions.arm_file import tools_named
 from okn_benchmark.jsonio import JsonObject, digest, line
 from okn_benchmark.launch import ProxyLaunch
-from okn_benchmark.profile import OracleTool
+from okn_benchmark.profile import HttpUpstream, OracleTool, Profile, load_profile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,12 +75,27 @@ def inspect_server(launch: ProxyLaunch) -> ServerFacts:
     """Connect as an agent would, list everything, disconnect. Nothing is recorded.
 
     Raises:
-        OutsideFailure: the server did not start, or did not answer.
+        OutsideFailure: the server did not start, or did not answer; the hint says where the cause may lie.
     """
-    with ProxyClient(replace(launch, log_dir=None).to_argv(), call_timeout_s=launch.call_timeout_s) as client:
-        opening = client.initialize()
-        tools = client.list_tools()
+    try:
+        with ProxyClient(replace(launch, log_dir=None).to_argv(), call_timeout_s=launch.call_timeout_s) as client:
+            opening = client.initialize()
+            tools = client.list_tools()
+    except OutsideFailure as failure:
+        if failure.hint is not None or launch.profile is None:
+            raise
+        raise OutsideFailure(failure.message, hint=start_hint(load_profile(launch.profile))) from failure
     return read_facts(opening, tools)
+
+
+def start_hint(profile: Profile) -> str:
+    """Where to look when the server of ``profile`` does not start or answer."""
+    if isinstance(profile.upstream, HttpUpstream):
+        return "Look at its url and headers in the profile, and at the environment variables they are made of."
+    return (
+        "It is started with PATH, HOME, the locale and what [upstream.env] of the profile sets, and with nothing else "
+        "of your environment: give it there what it needs, or start it by hand to see what it says."
+    )
 
 
 def read_facts(opening: JsonObject, tools: Iterable[JsonObject]) -> ServerFacts:

@@ -21,6 +21,7 @@ from okn_benchmark.jsonrpc import MESSAGE_BOUND, Message, Oversize, decode, gues
 from okn_benchmark.profile import StdioUpstream
 from okn_benchmark.proxy.front import Incoming, Inlet, Outlet
 from okn_benchmark.proxy.wire import Arrived, Closed, Event, Failed, Noted, Receive
+from okn_benchmark.proxy.words import last_words
 
 _GRACE_S: Final = 1.0
 """For each step of the way out: stdin closed, SIGTERM, SIGKILL."""
@@ -168,7 +169,7 @@ class StdioWire:
         self._quiet.wait(_GRACE_S / 4)
         code = None if isinstance(self._child, str) else self._child.returncode
         how = "closed its output" if code is None else _how_it_ended(code)
-        words = " ".join(" ".join(self._last_words).split())[-400:]
+        words = last_words(self._last_words)
         return f"the server process {how}" + (f": {words}" if words else "")
 
     def _said(self, batch: Incoming | None) -> None:
@@ -178,7 +179,7 @@ class StdioWire:
         for line in batch:
             raw = line.head + b" [cut]\n" if isinstance(line, Oversize) else line
             text = self._redact(raw.decode("utf-8", "replace"))
-            self._last_words.append(text.strip()[:_LINE_KEPT])
+            self._last_words.append(text.rstrip()[:_LINE_KEPT])
             with contextlib.suppress(OSError, ValueError):
                 sys.stderr.write(text)
                 sys.stderr.flush()

@@ -1,12 +1,15 @@
 """What this proxy says to an agent in the server's stead. Each text tells what happened and what still works. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from okn_benchmark.proxy.policy import SUBMIT
 
 CANCELLED: Final = "cancelled by the host"
 _LONGEST: Final = 400
+_LAST_WORDS: Final = 320
+"""Leaves room in ``_LONGEST`` for how the process ended."""
+_TRACEBACK: Final = "Traceback (most recent call last):"
 
 
 def withheld(tool: str) -> str:
@@ -54,6 +57,28 @@ def left_early(why: str) -> str:
 def no_server(reason: str) -> str:
     """A server that could not be started or reached."""
     return f"The server could not be started or reached: {reason[:_LONGEST]}"
+
+
+def last_words(lines: Sequence[str]) -> str:
+    """The end of a stderr in whole lines: what a traceback raises, else the last lines that fit.
+
+    One line that is too long by itself loses its end, since its beginning says what it is.
+    """
+    said = [line.rstrip() for line in lines if line.strip()]
+    frames = next((at for at in reversed(range(len(said))) if said[at].startswith(_TRACEBACK)), None)
+    if frames is not None:
+        raised = next((at for at in range(frames + 1, len(said)) if not said[at][0].isspace()), frames)
+        said = said[raised:]
+    kept: list[str] = []
+    room = _LAST_WORDS
+    for line in reversed(said[:1] if frames is not None else said):
+        words = " ".join(line.split())
+        if len(words) > room:
+            kept = kept or [words[: _LAST_WORDS - 1] + "…"]
+            break
+        kept.insert(0, words)
+        room -= len(words) + 3
+    return " | ".join(kept)
 
 
 def of_error(error: Any) -> str:

@@ -12,6 +12,7 @@ from okn_benchmark.proxy.measure import facts_of, measure
 from okn_benchmark.proxy.schema_check import mismatch
 from okn_benchmark.proxy.sparqlish import holds_query, is_sparql
 from okn_benchmark.proxy.sse import EventStream, ServerEvent, TooLarge
+from okn_benchmark.proxy.words import last_words
 
 QUERIES = (
     "SELECT * WHERE { ?s ?p ?o }",
@@ -201,3 +202,29 @@ def test_what_the_log_keeps_of_a_result() -> None:
     assert facts_of({"isError": True})["error"] == "an error without a text"
     assert facts_of({"resultType": "input_required", "content": []})["result_type"] == "input_required"
     assert "$" in facts_of({"structuredContent": {}, "content": []}, SCHEMA)["schema_mismatch"]
+
+
+TRACEBACK = [
+    "Traceback (most recent call last):",
+    '  File "server.py", line 3, in <module>',
+    '    os.environ["ADDRESS"]',
+    "    ~~~~~~~~~~^^^^^^^^^^^",
+    "KeyError: 'ADDRESS'",
+]
+
+
+@pytest.mark.parametrize(
+    ("lines", "shown"),
+    [
+        ([], ""),
+        (["", "  ready  "], "ready"),
+        (["one", "two\tand  three"], "one | two and three"),
+        (["x" * 200, "y" * 200, "z" * 100], "y" * 200 + " | " + "z" * 100),
+        (["before", "Error: " + "x" * 400], "Error: " + "x" * 312 + "…"),
+        (["starting", *TRACEBACK], "KeyError: 'ADDRESS'"),
+        ([*TRACEBACK, "During handling:", *TRACEBACK[:-1], "RuntimeError: no address"], "RuntimeError: no address"),
+        (TRACEBACK[:1], TRACEBACK[0]),
+    ],
+)
+def test_last_words_are_whole_lines(lines: list[str], shown: str) -> None:
+    assert last_words(lines) == shown
