@@ -77,7 +77,8 @@ def _parts(view: ReportView) -> Iterator[RenderableType]:
         yield _results(view)
         yield from _apart(view)
         yield _work(view)
-        yield _context(view)
+        if any(row.context.context_chars is not None for row in view.conditions):
+            yield _context(view)
     if view.contrasts:
         yield from _differences(view)
     if view.questions:
@@ -176,15 +177,15 @@ def _work(view: ReportView) -> Table:
     return table
 
 
-_CONTEXT = (*range(8), 12, 13)
-"""Columns there is room for: the host's buckets are on the other pages."""
+_CONTEXT = range(8)
+"""Columns there is room for: the host's own tokens are on the other pages."""
 
 
 def _context(view: ReportView) -> Table:
     title = "Context: characters offered and delivered per measured attempt; ÷ 4 is an estimate of tokens"
     table = _table(title, *(context.HEAD[n] for n in _CONTEXT))
     for row in prose.context_table(view):
-        _add(table, *(row[n] for n in _CONTEXT))
+        _add(table, _name(row[0]), *(row[n] for n in _CONTEXT[1:]))
     return table
 
 
