@@ -41,7 +41,7 @@ class ExplainingGroup(TyperGroup):
             if not value or (value.startswith("--") and value.endswith("=")):
                 option = value.rstrip("=") or (before if before.startswith("-") else "an argument")
                 raise typer.BadParameter(f"{option} is empty: is a variable of the shell not set?", ctx=ctx)
-        return super().parse_args(ctx, args)
+        return super().parse_args(ctx, _anywhere(args))
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; errors of ours end as exit codes, an interrupt as 130."""
@@ -56,6 +56,13 @@ class ExplainingGroup(TyperGroup):
         except KeyboardInterrupt as error:
             console.warn("interrupted")
             raise typer.Exit(130) from error
+
+
+def _anywhere(args: list[str]) -> list[str]:
+    """The two switches of the whole program may also stand after the command, where most people type them."""
+    end = args.index("--") if "--" in args else len(args)
+    moved = [value for value in args[:end] if value in ("--quiet", "--debug")]
+    return moved + [value for value in args[:end] if value not in moved] + args[end:]
 
 
 def _show_version(asked: bool) -> None:  # noqa: FBT001

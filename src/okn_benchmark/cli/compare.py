@@ -16,10 +16,14 @@ def compare(
     left: Annotated[str, typer.Argument(help="A runs root, or ROOT::CONDITION.", show_default=False)],
     right: Annotated[str, typer.Argument(help="What it is compared with, written the same way.", show_default=False)],
     margin: Annotated[
-        float | None, typer.Option("--margin", help="A margin declared beforehand: test equivalence within ± it.")
+        float | None,
+        typer.Option("--margin", min=0, max=1, help="A margin declared beforehand: test equivalence within ± it."),
     ] = None,
     blocked_gap: Annotated[
-        float, typer.Option("--blocked-gap", help="Withhold the comparison where blocked shares differ by more.")
+        float,
+        typer.Option(
+            "--blocked-gap", min=0, max=1, help="Withhold the comparison where blocked shares differ by more."
+        ),
     ] = 0.10,
     json: Annotated[bool, typer.Option("--json", help="Print every number as JSON.")] = False,  # noqa: FBT002
 ) -> None:

@@ -7,6 +7,7 @@ import typer
 
 from okn_benchmark.cli import console
 from okn_benchmark.cli.options import JsonOption
+from okn_benchmark.report.words import plural
 
 if TYPE_CHECKING:
     from okn_benchmark.jobs.score import Scored
@@ -47,9 +48,9 @@ def _show(done: "Scored") -> None:
         f"exact {_yes(verdict.exact)} (strict {_yes(verdict.strict_exact)}) · ordered {_yes(verdict.ordered)} · "
         f"f1 {verdict.f1:.4f} (strict {verdict.strict_f1:.4f})"
     )
-    given = "–" if verdict.answer_rows is None else str(verdict.answer_rows)
+    given = "no table" if verdict.answer_rows is None else plural(verdict.answer_rows, "row")
     console.say(
-        f"{given} rows for {verdict.reference_rows} · precision {verdict.precision:.4f} · recall {verdict.recall:.4f}"
+        f"{given} for {verdict.reference_rows} · precision {verdict.precision:.4f} · recall {verdict.recall:.4f}"
     )
     if verdict.malformed is not None:
         console.say(f"malformed: {verdict.malformed}")

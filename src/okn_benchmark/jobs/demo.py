@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from okn_benchmark.corpus.source import bundled_names
-from okn_benchmark.errors import OutsideFailure, Refusal
+from okn_benchmark.errors import InputError, OutsideFailure, Refusal
 from okn_benchmark.files import replace_whole
 from okn_benchmark.jobs.choose import Choice
 from okn_benchmark.jobs.pages import html_of
@@ -67,9 +67,12 @@ def demo(out: Path, work: Path, watch: Watch, *, full: bool = False) -> Iterator
     """Run corpus after corpus into ``out``; ``work`` holds the profile and the ground truth.
 
     Raises:
+        InputError: ``out`` is a file.
         Refusal: ``out`` holds runs already.
         OutsideFailure: a server did not start, or the disk is full.
     """
+    if out.exists() and not out.is_dir():
+        raise InputError(f"{out} is a file; --out names the folder the runs are kept in.")
     names = bundled_names()
     roots = {name: out / f"oracle-{name.removeprefix('benchmarks-')}" for name in names}
     for root in roots.values():

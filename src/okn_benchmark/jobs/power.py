@@ -11,6 +11,7 @@ from okn_benchmark.stats.power import ALPHA, POWER, Plan, design_power, mcnemar_
 
 QUESTIONS = (12, 24, 36, 60, 100)
 REPEATS = (1, 3, 5, 10)
+LARGEST = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +58,12 @@ def plan(
         )
     if min(*questions, *repeats, 1) < 1:
         raise InputError("Questions and repeats are whole numbers from 1 up.")
+    if max(questions) * max(repeats) > LARGEST:
+        raise InputError(f"A design of more than {LARGEST:,} attempts per arm is not simulated; its power is near one.")
+    if not 0 < power < 1:
+        raise InputError(f"A power of {power:g} cannot be reached for; give one between 0 and 1, such as 0.8.")
+    if condition is not None and root is None:
+        raise InputError("--condition picks one of a runs root; say which root with --root.")
     rates, words = _rates(root, condition) if root is not None else (None, f"Beta({beta[0]:g}, {beta[1]:g})")
     try:
         designs = tuple(
