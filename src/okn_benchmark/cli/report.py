@@ -51,6 +51,7 @@ def report(
     if figures is not None:
         from okn_benchmark.jobs.pages import write_figures
 
+        job.require_parent(figures)
         console.tell(f"Wrote {', '.join(path.name for path in write_figures(reported, figures))}.")
     if json:
         console.json_out(view_json(reported.view))

@@ -23,7 +23,7 @@ def rescore(
 
     done = job(RunsRoot(root), regenerate)
     for problem in done.problems:
-        console.warn(f"{problem.path}: {problem.message}")
+        console.warn(f"{problem.path}: {problem.reason}")
     for condition, record in done.dropped:
         console.warn(f"{record} is not a question of {condition} any more: its attempts stay, and count nowhere.")
     for move in done.moves:

@@ -1,5 +1,7 @@
 """What a root already holds, against what is asked of it."""
 
+from pathlib import Path
+
 from okn_benchmark.errors import InputError
 from okn_benchmark.jobs.prepare import Sweep
 from okn_benchmark.runs.identity import (
@@ -51,7 +53,20 @@ def recorded_condition(root: RunsRoot, condition: str) -> ConditionRecord:
         InputError: it cannot be read.
     """
     path = root.condition(condition)
-    return read_condition(read_file(path), str(path)) if path.exists() else ConditionRecord(name=condition, meta={})
+    return _read(path) if path.exists() else ConditionRecord(name=condition, meta={})
+
+
+def _read(path: Path) -> ConditionRecord:
+    """Raises InputError with the way out: the attempts say all that resuming needs."""
+    try:
+        return read_condition(read_file(path), str(path))
+    except InputError as error:
+        raise InputError(
+            error.message,
+            hint=error.hint
+            or f"Put it back, or move {path.name} out of the root and run this condition again with --resume: "
+            "that keeps its attempts and writes the record anew.",
+        ) from error
 
 
 def _identities(root: RunsRoot) -> list[tuple[str, Identity]]:
@@ -65,7 +80,7 @@ def _recorded_identity(root: RunsRoot, condition: str) -> Identity | None:
     """From the condition's record, else from the first attempt of a sweep that was cut off."""
     path = root.condition(condition)
     if path.exists():
-        return identity_of_meta(read_condition(read_file(path), str(path)).meta, str(path))
+        return identity_of_meta(_read(path).meta, str(path))
     for record in root.records():
         for attempt in root.attempts(record, condition):
             try:

@@ -61,7 +61,7 @@ def _problems(found: RootView) -> Iterator[str]:
     for name in found.unfinished:
         yield f"condition {name} has attempts here and no record: its sweep was cut off; run it again with --resume"
     for problem in found.problems:
-        yield f"{problem.path} was left out: {problem.message}"
+        yield f"{problem.path} was left out: {problem.reason}"
 
 
 def regenerate(path: Path, put: Write = DEFAULT_WRITE) -> list[Path]:
@@ -100,6 +100,7 @@ def write_page(reported: Reported, target: Path, page: str) -> None:
     """Write a page where the user said, unless that is inside a frozen root.
 
     Raises:
+        InputError: the folder it should lie in is not there; a typo would otherwise make one.
         Refusal: the place belongs to a frozen root.
         OutsideFailure: the disk would not take it.
     """
@@ -110,7 +111,21 @@ def write_page(reported: Reported, target: Path, page: str) -> None:
             f"{root} is frozen: {marker.reason}",
             hint=f"Write {target.name} outside of it, or print it with - as the file name.",
         )
+    require_parent(target)
     replace_whole(target, page)
+
+
+def require_parent(target: Path) -> None:
+    """What a user asked to be written lies in a folder that is there: a typo would otherwise make one.
+
+    Raises:
+        InputError: it is not there.
+    """
+    if not target.parent.is_dir():
+        raise InputError(
+            f"{target} cannot be written: there is no folder {target.parent}.",
+            hint="Make the folder, or mend the path.",
+        )
 
 
 def frozen_words(reported: Reported) -> str | None:

@@ -21,6 +21,14 @@ class Problem:
     path: str
     message: str
 
+    @property
+    def reason(self) -> str:
+        """The message to stand behind the path: errors name their file too, and once is enough."""
+        if not self.message.startswith(self.path):
+            return self.message
+        rest = self.message[len(self.path) :]
+        return rest.removeprefix(": ") if rest.startswith(": ") else f"it{rest}"
+
 
 @dataclass(frozen=True, slots=True)
 class Truths(Mapping[str, TruthRecord]):

@@ -265,3 +265,24 @@ def test_nothing_goes_to_stdout_but_what_was_asked_for(root: RunsRoot) -> None:
         regenerate(root.path)
         read_report(root.path)
     assert (out.getvalue(), err.getvalue()) == ("", "")
+
+
+@pytest.mark.parametrize("option", ["--html", "--markdown", "--figures"])
+def test_a_page_in_a_folder_that_is_not_there_is_refused(root: RunsRoot, tmp_path: Path, option: str) -> None:
+    code, _, said = okn("report", str(root.path), option, str(tmp_path / "nosuch" / "x"))
+    assert code == 2
+    assert f"there is no folder {tmp_path / 'nosuch'}." in said
+    assert not (tmp_path / "nosuch").exists()
+
+
+def test_a_file_left_out_is_named_once(root: RunsRoot) -> None:
+    broken = root.condition(FULL)
+    broken.write_text("{", encoding="utf-8")
+    shown = f"conditions/{FULL}.json"
+    _, _, said = okn("rescore", str(root.path))
+    (line,) = [line for line in said.splitlines() if FULL in line]
+    assert line.startswith(f"{shown}: it is not valid JSON: ")
+    assert line.count(shown) == 1
+    (problem,) = [text for text in read_report(root.path).view.problems if FULL in text]
+    assert problem.startswith(f"{shown} was left out: it is not valid JSON: ")
+    assert problem.count(shown) == 1
