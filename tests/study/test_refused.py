@@ -11,6 +11,7 @@ from okn_benchmark.jobs.compare import compare
 from okn_benchmark.jobs.pages import html_of
 from okn_benchmark.jobs.report import read_report, regenerate
 from okn_benchmark.jobs.rescore import rescore
+from okn_benchmark.jobs.run import summary_line
 from okn_benchmark.report.document import view_json
 from okn_benchmark.report.terminal import show
 from okn_benchmark.runs.layout import RunsRoot
@@ -38,6 +39,14 @@ def test_the_identity_transform_fails_the_gate_called_applied(root: Path) -> Non
     assert aggregate["manipulation"]["failed"]["applied"]["count"] == 6
     assert aggregate["exact_rate"] is None
     assert json.loads((root / "conditions" / f"{CLEAN}.json").read_text())["aggregate"]["exact_rate"] is not None
+
+
+def test_the_sweep_itself_says_so(root: Path, tmp_path: Path) -> None:
+    study = make_study(tmp_path / "said")
+    swept = study.run(MINDS["assumes-nM"], arm=IDENTITY)
+    assert swept.refused is not None
+    assert "gate failed (applied: " in summary_line(swept)
+    assert "exact" not in summary_line(swept)
 
 
 def test_the_page_says_gate_failed_where_the_numbers_would_be(root: Path) -> None:

@@ -163,6 +163,8 @@ def run(
             f"{swept.condition} measured nothing: {_all(len(swept.attempts))} blocked.",
             hint="The reasons stand in the report; mend the cause and run again with --resume.",
         )
+    if swept.refused is not None:
+        raise typer.Exit(1)
 
 
 def _all(attempts: int) -> str:

@@ -63,12 +63,19 @@ class Opened:
         return replace(self, items=tuple(replace(i, value=value) if i.name == name else i for i in self.items))
 
     def holding(self, items: Sequence[Item]) -> "Opened":
-        """With other members; the white space at the end stays at the end."""
+        """With other members; the white space at either end stays there."""
         if not self.items or not items:
             return replace(self, items=tuple(items))
-        middle, end = self.items[0].trail if len(self.items) > 1 else "", self.items[-1].trail
-        settled = [replace(item, trail=middle if item.trail == end else item.trail) for item in items[:-1]]
-        return replace(self, items=(*settled, replace(items[-1], trail=end)))
+        first, last = self.items[0], self.items[-1]
+        made = list(items)
+        if made[0] is not first:
+            made[0] = replace(made[0], lead=first.lead)
+        if made[-1] is not last:
+            made[-1] = replace(made[-1], trail=last.trail)
+            # Where the last one has moved up it leaves that white space behind.
+            between = first.trail if len(self.items) > 1 else ""
+            made[:-1] = [replace(item, trail=between) if item.trail == last.trail else item for item in made[:-1]]
+        return replace(self, items=tuple(made))
 
     def member_like(self, name: str, value: str) -> Item:
         """A new member in the style of those that are there."""

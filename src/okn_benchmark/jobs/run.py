@@ -33,6 +33,7 @@ from okn_benchmark.profile import Profile
 from okn_benchmark.runs.freeze import require_open
 from okn_benchmark.runs.layout import RunsRoot
 from okn_benchmark.runs.lock import hold, sweeping
+from okn_benchmark.runs.manipulation import refusal_of
 from okn_benchmark.runs.replaced import finish_pending
 from okn_benchmark.runs.shapes import AttemptResult, QuestionResult
 from okn_benchmark.runs.store import DEFAULT_WRITE, DerivedWriter, EvidenceWriter, Write
@@ -49,6 +50,8 @@ class Swept:
     condition: str
     results: tuple[QuestionResult, ...]
     resumed: int
+    refused: str | None = None
+    """Which gate of its arm's manipulation check failed; then no score of it stands."""
 
     @property
     def attempts(self) -> list[AttemptResult]:
@@ -113,6 +116,7 @@ def _sweep(work: Work) -> Swept:
         condition=condition.name,
         results=tuple(questions),
         resumed=work.resumed,
+        refused=refusal_of(condition.aggregate, armed=work.sweep.arm is not None),
     )
     for text in _doubts(work, swept):
         work.watch(Noted(text=text))
@@ -168,6 +172,9 @@ def _question(work: Work, record: str) -> tuple[QuestionResult, Stop | None]:
 
 def summary_line(swept: Swept) -> str:
     """What a sweep came to, with its denominator and where to read more."""
+    if swept.refused is not None:
+        told = f"gate failed ({swept.refused}), so its numbers are refused"
+        return f"{swept.condition}: {told}; the report is {swept.root / 'README.md'}"
     exact = sum(bool((a.verdict or {}).get("exact")) for a in swept.attempts)
     blocked = len(swept.attempts) - swept.measured
     parts = [f"{swept.condition}: {exact} of {swept.measured} measured attempts exact"]

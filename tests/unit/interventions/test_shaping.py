@@ -38,6 +38,11 @@ def test_a_dropped_key_leaves_an_indented_object_indented() -> None:
     assert shaped(RECORDS, DROP) == '{\n  "n": 1.0,\n  "rows": [\n    {\n      "id": "a"\n    }\n  ]\n}'
 
 
+def test_the_first_key_leaves_no_gap_behind() -> None:
+    assert shaped('[{"units": "nM", "id": 1}, {"units": "uM", "id": 2}]', DROP) == '[{"id": 1}, {"id": 2}]'
+    assert shaped('[{"id": 1, "units": "nM" }]', DROP) == '[{"id": 1 }]'
+
+
 def test_a_header_beside_rows() -> None:
     text = '{"columns":["id","units","v"],"rows":[["a","nM",1.0],["b",null,2]]}'
     rule = ResultRule(tool="t", drop=("units",), rename={"v": "value"}, rows=1)
