@@ -17,7 +17,7 @@ from tests.e2e.conftest import CHECKOUT
 
 DOCS = CHECKOUT / "docs"
 NEEDS_AGENT = ("audit-host", "--model-script")
-SEEN = ("benchmarks-single", "benchmarks-cross", "benchmarks-ontology", "profiles", "docs", "src", "tests")
+SEEN = ("benchmarks-single", "benchmarks-cross", "benchmarks-ontology", "profiles", "arms", "docs", "src", "tests")
 """What a page may name of the checkout; what it makes lies beside them, in a folder of the test."""
 VOLATILE = (
     (re.compile(r"\b\d+(\.\d+)? s\b"), "0 s"),
