@@ -10,7 +10,7 @@ from okn_benchmark.cli import console
 from okn_benchmark.errors import OutsideFailure
 
 if TYPE_CHECKING:
-    from okn_benchmark.jobs.report import Reported
+    from okn_benchmark.jobs.reported import Reported
 
 
 def register(app: typer.Typer) -> None:
@@ -33,11 +33,12 @@ def report(
 ) -> None:
     """Show what a runs root holds, and regenerate its README.md and tables unless it is frozen."""
     from okn_benchmark.jobs import report as job
+    from okn_benchmark.jobs.reported import frozen_words
     from okn_benchmark.report.document import view_json
     from okn_benchmark.report.markdown import markdown as page_of
 
     reported = job.read_report(root)
-    if frozen := job.frozen_words(reported):
+    if frozen := frozen_words(reported):
         console.tell(frozen)
     else:
         _regenerate(reported, root)

@@ -7,7 +7,8 @@ from statistics import fmean
 from typing import Final
 
 from okn_benchmark.errors import InputError
-from okn_benchmark.jobs.report import Reported, read_report
+from okn_benchmark.jobs.report import read_report
+from okn_benchmark.jobs.reported import Reported
 from okn_benchmark.jsonio import JsonObject, digest
 from okn_benchmark.report import prose
 from okn_benchmark.report.contrasts import BLOCKED_GAP, Contrast, Rows, contrast, with_families

@@ -16,7 +16,8 @@ from okn_benchmark.jobs.choose import Choice
 from okn_benchmark.jobs.pages import html_of
 from okn_benchmark.jobs.prepare import Sweep, prepare
 from okn_benchmark.jobs.reference import reference
-from okn_benchmark.jobs.report import Reported, read_report, regenerate
+from okn_benchmark.jobs.report import read_report, regenerate
+from okn_benchmark.jobs.reported import Reported
 from okn_benchmark.jobs.request import RunRequest
 from okn_benchmark.jobs.run import Swept, run
 from okn_benchmark.jobs.sweep_events import SweepEvent

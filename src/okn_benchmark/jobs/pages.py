@@ -11,7 +11,7 @@ from typing import Final
 from okn_benchmark.errors import InputError
 from okn_benchmark.files import replace_whole
 from okn_benchmark.jobs.derive import Key, read_key, settings_of
-from okn_benchmark.jobs.report import Reported, frozen_words
+from okn_benchmark.jobs.reported import Reported, frozen_words
 from okn_benchmark.report import figures
 from okn_benchmark.report.about import place
 from okn_benchmark.report.detail import Evidence, Limits, Marked, MarkedRow, read_said

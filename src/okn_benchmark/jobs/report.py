@@ -1,12 +1,12 @@
 """Read a runs root, make its pages, and keep the generated ones up to date."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from okn_benchmark.errors import InputError, Refusal
 from okn_benchmark.files import replace_whole
 from okn_benchmark.jobs.declared import read_declared
+from okn_benchmark.jobs.reported import Reported
 from okn_benchmark.report.csvs import summary_csv
 from okn_benchmark.report.markdown import markdown
 from okn_benchmark.report.view import ReportView, build_view
@@ -14,14 +14,6 @@ from okn_benchmark.report.words import plural
 from okn_benchmark.runs.layout import RunsRoot
 from okn_benchmark.runs.store import DEFAULT_WRITE, DerivedWriter, Write
 from okn_benchmark.runs.tree import RootView, load_root
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reported:
-    """A root with the values its pages show."""
-
-    root: RootView
-    view: ReportView
 
 
 def read_report(path: Path) -> Reported:
@@ -91,7 +83,7 @@ def _derived(reported: Reported) -> Iterator[tuple[Path, str]]:
     for question in view.questions:
         yield root.question_summary(question.record), summary_csv(view, question.record)
     if root.html.is_file():
-        from okn_benchmark.jobs.pages import html_of
+        from okn_benchmark.jobs.pages import html_of  # draws; most roots have no page to keep
 
         yield root.html, html_of(reported)
 
@@ -126,16 +118,6 @@ def require_parent(target: Path) -> None:
             f"{target} cannot be written: there is no folder {target.parent}.",
             hint="Make the folder, or mend the path.",
         )
-
-
-def frozen_words(reported: Reported) -> str | None:
-    """The sentence that says why nothing was regenerated."""
-    marker = reported.root.frozen
-    if marker is None:
-        return None
-    when = f" on {marker.date[:10]}" if marker.date else ""
-    why = f"{reported.root.root.path} is frozen{when}: {marker.reason.rstrip('.')}."
-    return f"{why} Its files were read and left as they are."
 
 
 def changed_words(changed: list[Path], root: Path) -> str:
