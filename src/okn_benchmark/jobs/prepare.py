@@ -143,7 +143,7 @@ def _server(request: RunRequest, profile: Profile | None, arm: Arm | None) -> tu
             raise OutsideFailure(
                 f"The server of {request.profile} did not answer, so the tool names given cannot be checked: "
                 f"{failure.message}",
-                hint="Try it with `okn-benchmark probe`; nothing was written.",
+                hint=f"{failure.hint or 'Try it with `okn-benchmark probe`.'} Nothing was written.",
             ) from failure
         return None, failure.message
     check_withheld(request.withheld, server)

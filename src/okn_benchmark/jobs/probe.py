@@ -84,7 +84,7 @@ def probe(
     except OutsideFailure as failure:
         raise OutsideFailure(
             f"The server of {profile_path} did not answer: {failure.message}",
-            hint="Start it by hand, or look at its address, its headers and the variables they are made of.",
+            hint=failure.hint or "Start it by hand to see what it says.",
         ) from failure
     check_withheld(withheld, server)
     if profile.oracle is not None:
