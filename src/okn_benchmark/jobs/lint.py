@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Final, Literal, TypeAlias
 
 from okn_benchmark.corpus.record import QueryTrap, Record, fingerprint, meant
@@ -211,8 +212,13 @@ def _tags(record: Record) -> Iterator[Finding]:
     if not record.tags:
         yield _at(record, "no-tags", "warning", "there are no tags, so no hint can name the graph")
     for tag in record.tags:
-        if tag not in SHORTNAMES:
-            yield _at(record, "unknown-tag", "error", f"there is no graph {tag!r}")
+        if tag in SHORTNAMES:
+            continue
+        if near := get_close_matches(tag, SHORTNAMES, 1):
+            yield _at(record, "unknown-tag", "error", f"there is no graph {tag!r}; {near[0]} may be meant")
+        else:
+            told = f"{tag!r} is none of the Proto-OKN graphs; a graph of your own is one the control is not told of"
+            yield _at(record, "unknown-tag", "warning", told)
 
 
 def _keys(record: Record) -> Iterator[Finding]:
