@@ -24,9 +24,9 @@ Embed: TypeAlias = Callable[[str], str | None]
 
 STYLE: Final = """
 :root { color-scheme: light dark; --page: #fbfbfa; --ink: #1b1f24; --soft: #545d68; --line: #d5d9de; --accent: #0b57a4;
-  --code: #eef0f2; }
+  --code: #eef0f2; --shade: rgb(27 31 36 / 28%); }
 @media (prefers-color-scheme: dark) { :root { --page: #14171a; --ink: #e8eaed; --soft: #a9b2bc; --line: #39414a;
-  --accent: #8cc2ff; --code: #22282e; } }
+  --accent: #8cc2ff; --code: #22282e; --shade: rgb(0 0 0 / 75%); } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; max-width: 96rem; padding: 1.5rem clamp(.8rem, 3vw, 2.5rem) 4rem; background: var(--page);
   color: var(--ink); font: 1rem/1.6 system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", Arial, sans-serif;
@@ -39,7 +39,12 @@ code, pre { font-family: ui-monospace, "Cascadia Mono", "DejaVu Sans Mono", mono
 code { background: var(--code); padding: .1em .3em; border-radius: .25em; }
 pre { background: var(--code); padding: .8rem 1rem; border-radius: .4rem; overflow-x: auto; overflow-wrap: normal; }
 pre code { background: none; padding: 0; }
-.scroll { overflow-x: auto; margin: 1rem 0; }
+.scroll { overflow-x: auto; margin: 1rem 0; container-type: scroll-state; background-repeat: no-repeat;
+  background-image: linear-gradient(var(--page), var(--page)), linear-gradient(to left, var(--shade), transparent);
+  background-position: right, right; background-size: 2.5rem 100%, 1.1rem 100%;
+  background-attachment: local, scroll; }
+.more { display: none; position: sticky; left: 0; width: max-content; color: var(--accent); font-size: .88rem; }
+@container scroll-state(scrollable: right) { .more { display: block; } }
 table { border-collapse: collapse; font-size: .88rem; font-variant-numeric: tabular-nums; overflow-wrap: normal; }
 th, td { border: 1px solid var(--line); padding: .3rem .6rem; vertical-align: top; text-align: left; }
 p, li, blockquote { max-width: 80ch; }
@@ -49,6 +54,9 @@ img { max-width: 100%; height: auto; } hr { border: 0; border-top: 1px solid var
 @media print { body { max-width: none; padding: 0; font-size: 9pt; } pre { white-space: pre-wrap; }
   table { font-size: 7pt; } }
 """
+
+MORE: Final = '<div class="more" aria-hidden="true">Scroll sideways for the rest →</div>'
+"""Shown above a table that is wider than its place."""
 
 
 def readme_page(text: str, lead: Lead, embed: Embed) -> str:
@@ -111,7 +119,7 @@ class _Renderer(RendererHTML):
         return _shown_html(tokens[idx].content)
 
     def table_open(self, _tokens: Sequence[Token], _idx: int, _options: Any, _env: Any) -> str:
-        return '<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>\n'
+        return '<div class="scroll" role="region" aria-label="Table" tabindex="0">' + MORE + "<table>\n"
 
     def table_close(self, _tokens: Sequence[Token], _idx: int, _options: Any, _env: Any) -> str:
         return "</table></div>\n"
