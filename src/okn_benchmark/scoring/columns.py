@@ -54,6 +54,21 @@ def _claim(want: int, fits: Sequence[Sequence[int]], owner: dict[int, int], trie
     return False
 
 
+def _only_way(readings: Readings, goal: int) -> Order | None:
+    """The one assignment that could match every row, where each column of the key leaves a single choice.
+
+    So it is for most right answers, and then nothing has to be searched.
+    """
+    width = range(len(readings.key))
+    order = []
+    for want in width:
+        choices = [have for have in width if readings.known(want, have, goal) is not None]
+        if len(choices) != 1 or choices[0] in order:
+            return None
+        order += choices
+    return tuple(order)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
     """The chosen order, how many rows match under it, and whether the search ran out of budget."""
@@ -76,8 +91,12 @@ def assign(readings: Readings, seeds: Sequence[Order] = ()) -> Assignment:
     own = tuple(range(len(readings.key)))
     if len(own) == 1:
         return Assignment(order=own, matched=readings.overlap(own))
+    goal = min(len(readings.key[0].classes), len(readings.columns[0]))
+    only = _only_way(readings, goal)
+    if only is not None and readings.overlap(only) == goal:
+        return Assignment(order=only, matched=goal)
     best, order = max(((readings.overlap(seed), seed) for seed in seeds), default=(0, own))
-    search = Search(readings=readings, best=best, goal=min(len(readings.key[0].classes), len(readings.columns[0])))
+    search = Search(readings=readings, best=best, goal=goal)
     search.run()
     if search.pairs is not None:
         best, order = search.best, tuple(have for _, have in search.pairs)
