@@ -149,7 +149,9 @@ def test_a_signal_ends_the_sweep_and_its_children_and_resume_goes_on(
     sweep.until(lambda: sweep.fresh() >= 1)
     ended = sweep.end(number)
     assert ended in (code, -number)
+    sweep.finish()
     assert "Traceback" not in "\n".join(sweep.lines)
+    assert number != signal.SIGINT or "with --resume goes on from here" in sweep.lines[-1]
     before = episodes(root)
     assert before
     again = start("--resume")

@@ -1,6 +1,8 @@
 """The sample server through the SDK's own client: in memory, over stdio and over HTTP."""
 
 import json
+import signal
+import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -180,3 +182,17 @@ async def test_over_stdio_as_the_profile_starts_it(checkout: Path) -> None:
 def test_the_bundled_graphs_are_what_it_serves_by_default() -> None:
     with open_graphs(None) as endpoint:
         assert endpoint.name.startswith("sample@")
+
+
+def test_an_interrupt_ends_it_while_it_waits_for_a_line() -> None:
+    command = [sys.executable, "-P", "-m", "okn_benchmark", "sample-server"]
+    hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    asked = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}) + "\n"
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write(asked)
+        server.stdin.flush()
+        assert "okn-sample" in server.stdout.readline()
+        server.send_signal(signal.SIGINT)
+        assert server.wait(10) == 130

@@ -155,8 +155,12 @@ def run(
         drift_check=drift_check,
     )
     sweep = prepare(request)
-    with watcher(sweep) as watch:
-        swept = job.run(sweep, watch)
+    try:
+        with watcher(sweep) as watch:
+            swept = job.run(sweep, watch)
+    except KeyboardInterrupt as interrupt:
+        console.warn("interrupted; what was measured is kept, and the same command with --resume goes on from here")
+        raise typer.Exit(130) from interrupt
     console.say(job.summary_line(swept))
     if not swept.measured:
         raise OutsideFailure(

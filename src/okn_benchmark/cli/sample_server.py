@@ -1,5 +1,6 @@
 """``sample-server``: an MCP server over the sample graphs, to try the harness on."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -30,6 +31,8 @@ def sample_server(
     from okn_benchmark.sample_server.serving import run_http, run_stdio
 
     if http is None:
+        if sys.stdin.isatty():
+            console.tell("Speaking MCP on stdin and stdout, for a client that starts this command; Ctrl-C stops.")
         run_stdio(graphs_url, log)
     else:
         run_http(http, graphs_url, log, lambda url: console.say(f"Serving MCP on {url}; Ctrl-C stops."))

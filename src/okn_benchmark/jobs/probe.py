@@ -103,17 +103,22 @@ def probe_lines(found: Probed) -> Iterator[str]:
     """What a person reads."""
     server = found.server
     told = " ".join(part for part in (server.name, server.version) if part) or "a server that does not name itself"
-    yield f"{found.profile.name}: {told}, protocol {server.protocol_version or 'unknown'}"
+    yield f"{found.profile.name}: {_one_line(told)}, protocol {server.protocol_version or 'unknown'}"
     yield f"  {len(server.own_tools)} tools"
     for tool in server.own_tools:
         mark = "  [withheld]" if tool.name in found.withheld else ""
-        yield f"    {tool.name}: {tool.description_chars:,} characters of description{mark}"
+        yield f"    {_one_line(tool.name)}: {tool.description_chars:,} characters of description{mark}"
     yield f"  {_instructions(len(server.instructions or ''))}"
     if found.cut:
-        yield f"  descriptions over {TEXT_LIMIT:,} characters, which some hosts cut: {', '.join(found.cut)}"
-    yield f"  all-tools shows {len(found.visible)}: {', '.join(found.visible)}"
+        yield f"  descriptions over {TEXT_LIMIT:,} characters, which some hosts cut: {_one_line(', '.join(found.cut))}"
+    yield f"  all-tools shows {len(found.visible)}: {_one_line(', '.join(found.visible))}"
     yield f"  sparql-only shows {len(found.control_tools)}: {', '.join(found.control_tools)}"
     yield f"  sparql-only preamble: {found.preamble_chars:,} characters, digest {found.preamble_digest}"
+
+
+def _one_line(text: str) -> str:
+    """A server's names may hold anything, the end of a line among it."""
+    return " ".join(text.split())
 
 
 def _instructions(length: int) -> str:

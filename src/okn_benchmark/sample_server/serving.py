@@ -1,5 +1,7 @@
 """The two ways in: stdin and stdout, or streamable HTTP on loopback."""
 
+import os
+import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -20,8 +22,14 @@ _STOP_TIMEOUT_S: Final = 10.0
 
 
 def run_stdio(graphs_url: str | None = None, log: Path | None = None) -> None:
-    """Serve until stdin closes."""
+    """Serve until stdin closes or an interrupt comes; the process ends with it."""
     with open_graphs(graphs_url) as endpoint:
+
+        def leave(*_: object) -> None:
+            endpoint.close()
+            os._exit(130)  # the thread that waits for a line of stdin would be waited for
+
+        signal.signal(signal.SIGINT, leave)
         build_server(endpoint, log).run("stdio")
 
 
