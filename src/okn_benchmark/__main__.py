@@ -13,7 +13,9 @@ def main() -> None:
     if sys.argv[1:2] == ["proxy"]:
         os.execv(sys.executable, [sys.executable, "-P", "-m", "okn_benchmark.proxy", *sys.argv[2:]])  # noqa: S606
     from okn_benchmark.cli.app import build
+    from okn_benchmark.cli.console import speak_any_encoding
 
+    speak_any_encoding()
     build()()
 
 

@@ -194,3 +194,16 @@ def test_every_json_is_json_and_alone_on_stdout(run: Run, shell: Shell, corpus_n
         assert done.returncode == 0, (command, done.stderr)
         assert json.loads(done.stdout), command
         assert "\x1b" not in done.stdout + done.stderr
+
+
+def test_a_terminal_that_lacks_characters_is_shown_escapes_and_files_stay_whole(
+    run: Run, shell: Shell, tmp_path: Path
+) -> None:
+    root = tmp_path / "root"
+    assert run(*CONTROL, limit=1).returncode == 0
+    ascii_only = {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    shown = shell.okn("report", root, **ascii_only)
+    assert shown.returncode == 0, shown.stderr
+    assert "\\u2013" in shown.stdout
+    page = shell.okn("report", root, "--markdown", "-", **ascii_only)
+    assert page.stdout == (root / "README.md").read_text(encoding="utf-8")

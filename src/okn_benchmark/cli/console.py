@@ -1,5 +1,6 @@
 """Where words meet the terminal: plain lines when piped, colour on a terminal, nothing hostile on either."""
 
+import io
 import os
 import re
 import sys
@@ -20,6 +21,13 @@ def settle(*, quiet: bool) -> None:
     """Remember how talkative to be; called once, before any command."""
     global _quiet  # noqa: PLW0603
     _quiet = quiet
+
+
+def speak_any_encoding() -> None:
+    """A terminal that lacks a character is shown its escape: no command may fail for a dash."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def harmless(text: str) -> str:
@@ -60,8 +68,13 @@ def plain() -> bool:
     return bool(os.environ.get("NO_COLOR")) or not sys.stdout.isatty()
 
 
+def page(text: str) -> None:
+    """A whole document on stdout, in UTF-8 whatever the terminal speaks."""
+    typer.echo(text.encode(), nl=False)
+
+
 def json_out(value: Any) -> None:
     """A JSON document on stdout, exactly as given: escapes are JSON's own."""
     from okn_benchmark.jsonio import pretty
 
-    typer.echo(pretty(value), nl=False)
+    page(pretty(value))

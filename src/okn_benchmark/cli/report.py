@@ -76,7 +76,7 @@ def _put(reported: "Reported", target: Path, page: str) -> None:
     from okn_benchmark.jobs import report as job
 
     if str(target) == "-":
-        sys.stdout.write(page)
+        console.page(page)
         return
     job.write_page(reported, target, page)
     console.tell(f"Wrote {target}.")
