@@ -144,15 +144,15 @@ def contrast(
     )
 
 
-def effect(pairs: Mapping[str, tuple[float, float]]) -> Effect:
-    """The mean difference of question means with its intervals and test."""
+def effect(pairs: Mapping[str, tuple[float, float]], largest: float = 1.0) -> Effect:
+    """The mean difference of question means with its intervals and test; ``largest`` is what it can be at most."""
     differences = {record: a - b for record, (a, b) in pairs.items()}
     values = list(differences.values())
     return Effect(
         value=fmean(values),
         left=fmean(a for a, _ in pairs.values()),
         right=fmean(b for _, b in pairs.values()),
-        interval=mean_interval(values),
+        interval=mean_interval(values, within=(-largest, largest)),
         bootstrap=bca_mean(values),
         test=sign_flip(values),
         differences=differences,

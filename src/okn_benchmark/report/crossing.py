@@ -36,12 +36,12 @@ def crossing(
     if not everywhere:
         return replace(made, missing="no question was measured in all four cells")
     four = {record: [cell[record] for cell in counted] for record in everywhere}
-    exact = effect({r: _gaps([fmean(row.exact) for row in rows]) for r, rows in four.items()})
+    exact = effect({r: _gaps([fmean(row.exact) for row in rows]) for r, rows in four.items()}, largest=2.0)
     outer = bounds(cells, SIGNS)
     return replace(
         made,
         exact=exact,
-        f1=effect({r: _gaps([fmean(row.f1) for row in rows]) for r, rows in four.items()}),
+        f1=effect({r: _gaps([fmean(row.f1) for row in rows]) for r, rows in four.items()}, largest=2.0),
         could_not=could_not(exact.test.better + exact.test.worse, once=False),
         worst=None if outer is None else outer[0],
         best=None if outer is None else outer[1],

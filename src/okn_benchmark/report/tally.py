@@ -333,7 +333,7 @@ def _f1_interval(means: Sequence[float]) -> Interval | None:
     """Student's over question means, inside 0 to 1; Wilson's where every question stands at one end."""
     if not means:
         return None
-    found = mean_interval(means)
+    found = mean_interval(means, within=(0.0, 1.0))
     if found is None:
         return wilson(means[0], len(means)) if means[0] in (0.0, 1.0) else None
-    return Interval(low=max(0.0, found.low), high=min(1.0, found.high), method=found.method)
+    return found

@@ -109,13 +109,18 @@ def clustered(groups: Sequence[Sequence[bool]], confidence: float = CONFIDENCE) 
     )
 
 
-def mean_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval | None:
-    """Student's interval of a mean; None where the values show no spread: it would claim to know the mean exactly."""
+def mean_interval(
+    values: Sequence[float], confidence: float = CONFIDENCE, within: tuple[float, float] = (-math.inf, math.inf)
+) -> Interval | None:
+    """Student's interval of a mean; None where the values show no spread: it would claim to know the mean exactly.
+
+    ``within`` is what the mean can be at all: a share lies in 0 to 1, a difference of two in −1 to 1.
+    """
     if len(values) < 2 or max(values) - min(values) < 1e-12:
         return None
     half = t_quantile((1 + confidence) / 2, len(values) - 1) * stdev(values) / math.sqrt(len(values))
     centre = fmean(values)
-    return Interval(low=centre - half, high=centre + half, method="t on question means")
+    return Interval(low=max(within[0], centre - half), high=min(within[1], centre + half), method="t on question means")
 
 
 def geometric_ratio(

@@ -118,3 +118,12 @@ def test_coverage_of_a_paired_difference(questions: int, apart: float) -> None:
         found = mean_interval(gaps)
         inside += found is not None and found.low <= 0 <= found.high
     assert 0.93 <= inside / 1000 <= 0.975
+
+
+def test_an_interval_stays_where_its_mean_can_be() -> None:
+    found = mean_interval([-1.0, 0.0], within=(-1.0, 1.0))
+    assert found is not None
+    assert (found.low, found.high) == (-1.0, 1.0)
+    free = mean_interval([-1.0, 0.0])
+    assert free is not None
+    assert free.low < -6
