@@ -66,7 +66,7 @@ class KeyColumn:
 
     def __init__(self, name: str, cells: Sequence[Cell], settings: Settings) -> None:
         self._cells = cells
-        distinct = dict.fromkeys(cells)
+        self._distinct = distinct = list(dict.fromkeys(cells))
         iris = [cell.value for cell in distinct if cell is not None and cell.kind == "uri"]
         self._iris = IriRule(name, iris) if iris else None
         self._numbers = NumberRule(name, self._numeric_of, settings) if any(map(number_of, distinct)) else None
@@ -77,7 +77,7 @@ class KeyColumn:
 
     def _numeric_of(self) -> Iterator[tuple[str, bool]]:
         """The distinct numbers of the column, one by one: a guard is often settled by the first of them."""
-        return (number for cell in dict.fromkeys(self._cells) if (number := number_of(cell)) is not None)
+        return (number for cell in self._distinct if (number := number_of(cell)) is not None)
 
     @property
     def classes(self) -> list[int]:
@@ -90,7 +90,7 @@ class KeyColumn:
             tags: set[str] = set()
             ids: dict[str, int] = {}
             numbered: dict[Cell, int] = {}
-            distinct = dict.fromkeys(self._cells)
+            distinct = self._distinct
             numeric: dict[Cell, tuple[str, bool]] = {}
             if self._numbers is not None:
                 numeric = {cell: number for cell in distinct if (number := number_of(cell)) is not None}

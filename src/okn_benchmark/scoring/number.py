@@ -232,11 +232,12 @@ def _separating_digits(ordered: Sequence[str], floats: Sequence[float] | None, a
     if floats is not None:
         gaps = [(high - low) / max(abs(low), abs(high)) for low, high in pairwise(floats)]
     closest = gaps.index(min(gaps))
+    close: Sequence[int] = range(len(gaps))
     for digits in range(at_least, MOST_DIGITS):
         if rounded(ordered[closest], digits) == rounded(ordered[closest + 1], digits):
             continue
         unit = _unit(digits)
-        close = (at for at, gap in enumerate(gaps) if gap <= unit)
+        close = [at for at in close if gaps[at] <= unit]
         if all(rounded(ordered[at], digits) != rounded(ordered[at + 1], digits) for at in close):
             return digits
     return MOST_DIGITS
