@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from okn_benchmark.jsonio import JsonObject, digest
+from okn_benchmark.jsonio import JsonObject, line
 from okn_benchmark.runs.drift import DriftCheck, read_drift
 from okn_benchmark.runs.shapes import ConditionRecord
 
@@ -64,8 +64,8 @@ class About:
     server_fault: str | None
     """What the server did instead of answering, before the first episode."""
     excluded: tuple[Excluded, ...]
-    other: str
-    """A digest of the rest of the identity: two conditions are contrasted only where it agrees."""
+    other: tuple[tuple[str, str], ...]
+    """The rest of the identity as (field, value): two conditions are contrasted only where it agrees."""
 
     @property
     def is_control(self) -> bool:
@@ -173,8 +173,12 @@ def about(record: ConditionRecord) -> About:
         drift=read_drift(meta),
         server_fault=_text(meta, "server_fault"),
         excluded=_excluded(meta.get("excluded")),
-        other=digest({k: v for k, v in identity.items() if k not in _AXES})[:12] if identity is not meta else "",
+        other=() if identity is meta else _other(identity),
     )
+
+
+def _other(identity: JsonObject) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((key, line(value)) for key, value in identity.items() if key not in _AXES))
 
 
 def _object(value: Any) -> JsonObject | None:

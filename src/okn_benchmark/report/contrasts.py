@@ -140,7 +140,7 @@ def contrast(
         equivalence_p=None if margin is None else equivalence(list(exact.differences.values()), margin),
         margin=margin,
         ratios=tuple(_ratios(pairs)),
-        notes=tuple(_notes(left, right)),
+        notes=tuple(contrast_notes(left, right)),
     )
 
 
@@ -222,14 +222,22 @@ def _ratios(pairs: Mapping[str, tuple[QuestionRow, QuestionRow]]) -> list[Ratio]
     return out
 
 
-def _notes(left: ConditionRow, right: ConditionRow) -> list[str]:
+def _named(left: Sequence[tuple[str, str]], right: Sequence[tuple[str, str]]) -> str:
+    """The settings two sides do not share, each with both values."""
+    one, two = dict(left), dict(right)
+    differing = [key for key in dict.fromkeys([*one, *two]) if one.get(key) != two.get(key)]
+    return ", ".join(f"{key} ({one.get(key, 'unknown')} against {two.get(key, 'unknown')})" for key in differing)
+
+
+def contrast_notes(left: ConditionRow, right: ConditionRow) -> list[str]:
+    """What a reader of the difference has to know of its two sides."""
     notes = _sides("no model answered", left=not left.about.has_model, right=not right.about.has_model)
     failed = {"left": left.about.failed_audit, "right": right.about.failed_audit}
     notes += _sides("the agent program failed its audit", **failed)
     if left.about.agent != right.about.agent:
         notes.append("the two sides differ in host, model or effort as well")
     if left.about.other != right.about.other:
-        notes.append("the two sides differ in other settings of the run as well")
+        notes.append(f"the two sides differ in {_named(left.about.other, right.about.other)} as well")
     if left.about.corpus_commit != right.about.corpus_commit:
         notes.append("the corpus stood at another commit for either side; the keys are the same")
     if left.about.repeat != right.about.repeat:

@@ -43,7 +43,7 @@ def cards(view: ReportView) -> list[Card]:
         _card("Soft errors", view, _soft, "No reply that called itself a success hid a failure."),
         _drift_card(view),
         _card("Judge's guards", view, _guards, "No rule of the judge stood down."),
-        _card("Withheld tools", view, _withheld, "No agent reached for a tool it did not have."),
+        _card("Withheld tools", view, _withheld, "No agent reached for a tool that was withheld from it."),
         _card("Clocks", view, _clocks, "Times are the runner's own, and nothing else ran beside them."),
         _card("Mixtures", view, _mixed, "One host version and one model per condition."),
         _card("Corpus", view, _corpus, "No condition is known to have run over uncommitted changes."),

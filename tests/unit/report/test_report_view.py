@@ -2,6 +2,7 @@ from statistics import fmean
 
 import pytest
 
+from okn_benchmark.report.contrasts import contrast_notes
 from okn_benchmark.report.document import view_json
 from okn_benchmark.report.view import ReportView, build_view
 from okn_benchmark.stats.intervals import wilson_count
@@ -214,3 +215,12 @@ def test_an_empty_root_is_a_report_too() -> None:
     found = build_view("nothing", [], {})
     assert found.attempts == 0
     assert found.contrasts == ()
+
+
+def test_what_else_differs_between_two_sides_is_named_with_both_values() -> None:
+    left, right = condition("full", call_timeout_s=120.0), condition("bare", call_timeout_s=60.0)
+    cells = {record.name: {"a": [attempt(1)]} for record in (left, right)}
+    one, two = view([left, right], cells).conditions
+    said = {one.about.name: "120.0", two.about.name: "60.0"}
+    expected = f"call_timeout_s ({said[one.about.name]} against {said[two.about.name]})"
+    assert [note for note in contrast_notes(one, two) if expected in note]
