@@ -4,7 +4,7 @@ Reads only a runs root. No clock, no network, and no path of this machine in wha
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from okn_benchmark.errors import InputError
@@ -29,7 +29,8 @@ from okn_benchmark.runs.shapes import (
 )
 from okn_benchmark.runs.tape import tape_notes
 from okn_benchmark.runs.tree import Problem, read_file
-from okn_benchmark.scoring.verdict import Settings, judge
+from okn_benchmark.scoring.verdict import Key as PreparedKey
+from okn_benchmark.scoring.verdict import Settings, judge_key
 from okn_benchmark.sparql.results import read_results
 from okn_benchmark.table import Table
 
@@ -41,6 +42,13 @@ class Key:
     reference: Table
     traps: Mapping[str, Table]
     tier: str | None
+    _prepared: dict[Settings, PreparedKey] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def prepared(self, settings: Settings) -> PreparedKey:
+        """The reference as the judge wants it, made once however many answers are held against it."""
+        if settings not in self._prepared:
+            self._prepared[settings] = PreparedKey(self.reference, settings)
+        return self._prepared[settings]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +110,7 @@ def result_of(
     if outcome.kind != "blocked":
         # Only refused submissions: the last of them says best what went wrong.
         submitted = evidence.answer if evidence.answer is not None else evidence.last_rejected
-        verdict = judge(key.reference, submitted, settings, key.traps).to_json()
+        verdict = judge_key(key.prepared(settings), submitted, key.traps).to_json()
     result = AttemptResult(
         attempt=number,
         outcome=outcome.kind,
