@@ -17,6 +17,7 @@ from okn_benchmark.interventions.witness import seen
 NAMES = ("id", "label", "value", "units", "note")
 cells = st.text(st.sampled_from('ab1 ,"|é\n\\.:'), max_size=6)
 plain_cells = st.text(st.sampled_from("ab1 ,é.:"), min_size=1, max_size=6).filter(str.strip)
+prose = st.text(st.sampled_from("ab, .\n|\t"), max_size=12).map(lambda text: text + "\n")
 columns = st.lists(st.sampled_from(NAMES), min_size=2, unique=True)
 
 
@@ -33,7 +34,8 @@ def rules(draw: st.DrawFn) -> ResultRule:
     form: Any = "auto"
     match kind:
         case "drop":
-            return ResultRule(tool="t", form=form, drop=tuple(names))
+            # One column at most: a table that would have none left is not touched, and fails the check.
+            return ResultRule(tool="t", form=form, drop=tuple(names[:1]))
         case "keep":
             return ResultRule(tool="t", form=form, keep=tuple(names))
         case "rename":
@@ -54,11 +56,13 @@ def written_csv(table: tuple[list[str], list[list[str]]], mark: str = ",", end: 
 @st.composite
 def payloads(draw: st.DrawFn) -> str:
     """A table in one of the forms a server answers in."""
-    kind = draw(st.sampled_from(("csv", "tsv", "records", "split", "sparql", "markdown", "inside")))
+    kind = draw(st.sampled_from(("csv", "tsv", "records", "split", "sparql", "markdown", "inside", "several")))
     if kind in ("csv", "tsv"):
-        # A blank line ends a table, so none stands inside a cell here.
-        table = draw(tables(plain_cells))
+        table = draw(tables(st.one_of(plain_cells, st.just("two\n\nparagraphs"))))
         return written_csv(table, "," if kind == "csv" else "\t", draw(st.sampled_from(("\n", "\r\n"))))
+    if kind == "several":
+        parts = draw(st.lists(st.one_of(prose, tables(plain_cells).map(written_csv)), max_size=4))
+        return draw(st.sampled_from(("", "\n"))) + "\n".join(parts)
     if kind == "markdown":
         names, rows = draw(tables(plain_cells))
         return "".join(f"| {' | '.join(row)} |\n" for row in [names, ["---"] * len(names), *rows])

@@ -7,8 +7,8 @@ from typing import Final
 
 from okn_benchmark.interventions.grid import Added, Cell, Grid, Plan, arranged
 
-_BREAK: Final = re.compile(r"\r\n|\n|\r")
-_EMPTY_LINE: Final = re.compile(r"(?:\r\n|\n|\r(?!\n))[ \t]*(?:\r\n|\n|\r)")
+_BREAK: Final = re.compile(r"\r?\n")
+_BLANK_LINE: Final = re.compile(r"^[ \t]*\r?\n", re.MULTILINE)
 _PIPE_RULE: Final = re.compile(r"\s*:?-+:?\s*")
 _PIPES: Final = re.compile(r"(?<!\\)\|")
 
@@ -53,9 +53,8 @@ class Delimited:
         if not cut:
             return "".join(out) + self.tail
         # The marker is a line of its own behind an empty one, where nobody takes it for a row.
-        end = self.lines[0].end or "\n"
-        gap = "" if kept[-1].end else end
-        return "".join(out) + f"{gap}{end}showing {len(kept) - 1} of total {self.height} rows{end}" + self.tail
+        end = self.lines[0].end
+        return "".join(out) + f"{end}showing {len(kept) - 1} of total {self.height} rows{end}" + self.tail
 
     def _line(self, line: Line, row: int, order: Sequence[int | Added], plan: Plan) -> str:
         cells = []
@@ -108,6 +107,8 @@ def _record(text: str, at: int, mark: str) -> tuple[Line, int] | None:
     stop = _BREAK.search(text, at)
     end = stop.start() if stop else len(text)
     if text.find('"', at, end) < 0:
+        if text.find("\r", at, end) >= 0:
+            return None
         return Line(tuple(text[at:end].split(mark)), stop.group() if stop else ""), stop.end() if stop else end
     cells = []
     while True:
@@ -121,6 +122,8 @@ def _record(text: str, at: int, mark: str) -> tuple[Line, int] | None:
             end = stop.start() if stop else len(text)
             comma = text.find(mark, at, end)
             at = end if comma < 0 else comma
+        if text[begin : begin + 1] != '"' and "\r" in text[begin:at]:
+            return None  # a line break of another time; the second reading would not know it either
         cells.append(text[begin:at])
         if text[at : at + 1] == mark:
             at += 1
@@ -172,8 +175,7 @@ class Piped:
         if len(kept) == len(self.lines):
             return out + self.tail
         end = self.lines[0].end
-        gap = "" if kept[-1].end else end
-        return f"{out}{gap}{end}showing {len(kept) - 2} of total {self.height} rows{end}{self.tail}"
+        return f"{out}{end}showing {len(kept) - 2} of total {self.height} rows{end}{self.tail}"
 
     def _line(self, line: Line, row: int, order: Sequence[int | Added], plan: Plan) -> str:
         cells = []
@@ -221,7 +223,7 @@ _READERS: Final[dict[str, tuple[Callable[[str], "Delimited | Piped | None"], ...
 }
 
 
-_LONGEST: Final = 200
+LONGEST: Final = 200
 """Paragraphs of one text that are looked at."""
 
 
@@ -231,17 +233,17 @@ def rewritten(text: str, form: str, plan: Callable[[Grid], Plan]) -> str | None:
     A table begins at the start of the text or behind an empty line, and ends at the next one.
     """
     out, at, changed = [], 0, False
-    for _ in range(_LONGEST):
+    for _ in range(LONGEST):
         found = _planned(text[at:], form, plan)
         if found is not None:
             grid, wanted = found
             out.append(replace(grid, tail="").written(wanted))
             at, changed = len(text) - len(grid.tail), True
-        gap = _EMPTY_LINE.search(text, at)
+        gap = _BLANK_LINE.search(text, at)
         end = len(text) if gap is None else gap.end()
         out.append(text[at:end])
         at = end
-        if gap is None:
+        if at >= len(text):
             break
     out.append(text[at:])
     return "".join(out) if changed else None

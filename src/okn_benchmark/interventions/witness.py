@@ -5,18 +5,20 @@ no code with ``shaping``.
 """
 
 import csv
-import io
 import json
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final
 
 from okn_benchmark.interventions.arm import ResultRule
 from okn_benchmark.interventions.json_fields import matches
 
-_SHOWING: Final = re.compile(r"(?:\r\n|\n|\r)+showing \d+ of total \d+ rows(?:\r\n|\n|\r)?")
-_EMPTY_LINE: Final = re.compile(r"(?:\r\n|\n|\r(?!\n))[ \t]*(?:\r\n|\n|\r)")
+_SHOWING: Final = re.compile(r"\r?\nshowing \d+ of total \d+ rows\r?\n")
+_LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
+_PARAGRAPHS: Final = 200
 _DEEPEST: Final = 5
 _STATED: Final = ("showing", "total")
 
@@ -128,34 +130,38 @@ class _Eye:
     def _plain(self, text: str) -> Any:
         """Every paragraph, as rows where it is a table: the same reading before and after."""
         text = _SHOWING.sub("", text) if self.rule.rows is not None else text
+        lines: list[str] = _LINE.findall(text)
         out: list[Any] = []
         at = 0
-        while at < len(text):
-            rows, tail, is_table = self._paragraph(text[at:])
+        for _ in range(_PARAGRAPHS):
+            if at >= len(lines):
+                break
+            rows, used, is_table = self._paragraph(lines, at)
             if rows:
                 self.due = self.due or (is_table and self._busy(rows[0], len(rows) - 1))
                 out.append(list(self._stripped(rows[0], rows[1:])))
-                at = len(text) - len(tail)
-            gap = _EMPTY_LINE.search(text, at)
-            end = len(text) if gap is None else gap.end()
-            out.append(text[at:end])
-            at = end
-        return out
+                at += used
+            begin = at
+            while at < len(lines) and lines[at].strip(" \t\r\n"):
+                at += 1
+            at += 1
+            out.append("".join(lines[begin:at]))
+        return [*out, "".join(lines[at:])]
 
-    def _paragraph(self, text: str) -> tuple[list[list[str]], str, bool]:
-        """Rows, what follows them, and whether they are a table: any text has one column."""
+    def _paragraph(self, lines: Sequence[str], at: int) -> tuple[list[list[str]], int, bool]:
+        """Rows, how many lines they take, and whether they are a table: any text has one column."""
         told = len(self.marks)
         if self._given is not None:
             mark = self._given[told] if told < len(self._given) else ""
             self.marks.append(mark)
-            return (*(_read(text, mark) if mark else ([], "")), True)
+            return (*(_read(lines, at, mark) if mark else ([], 0)), True)
         for mark in self._marks():
-            rows, tail = _read(text, mark)
+            rows, used = _read(lines, at, mark)
             if rows and (len(rows[0]) > 1 or self.rule.form != "auto" or mark == "|"):
                 self.marks.append(mark)
-                return rows, tail, True
+                return rows, used, True
         self.marks.append("")
-        return [], "", False
+        return [], 0, False
 
     def _marks(self) -> tuple[str, ...]:
         nameless = not (self.rule.drop or self.rule.keep or self.rule.rename or any(a.of for a in self.rule.add))
@@ -239,29 +245,35 @@ def _split_keys(value: Mapping[str, Any]) -> tuple[str, str]:
     return "", ""
 
 
-def _read(text: str, mark: str) -> tuple[list[list[str]], str]:
-    """Rows of one width at the start of ``text``, and what follows; nothing where it is no table."""
+def _read(lines: Sequence[str], at: int, mark: str) -> tuple[list[list[str]], int]:
+    """Rows of one width from line ``at`` on, and how many lines they take; nothing where it is no table."""
     if mark == "|":
-        return _read_pipes(text)
-    found = _EMPTY_LINE.search(text)
-    body, tail = (text, "") if found is None else (text[: found.start()], text[found.start() :])
+        return _read_pipes(lines, at)
+    csv.field_size_limit(sys.maxsize)  # one limit for the whole process, as the reader of answers has it
+    reader = csv.reader(islice(lines, at, None), delimiter=mark, strict=True)
+    rows: list[list[str]] = []
+    used = 0
     try:
-        rows = list(csv.reader(io.StringIO(body, newline=""), delimiter=mark, strict=True))
+        for row in reader:
+            if not row:
+                break
+            if rows and len(row) != len(rows[0]):
+                return [], 0
+            rows.append(row)
+            used = reader.line_num
     except csv.Error:
-        return [], ""
-    even = bool(rows) and all(len(row) == len(rows[0]) for row in rows) and all(name.strip() for name in rows[0])
-    return (rows, tail) if even else ([], "")
+        return [], 0
+    return (rows, used) if rows and all(name.strip() for name in rows[0]) else ([], 0)
 
 
-def _read_pipes(text: str) -> tuple[list[list[str]], str]:
-    lines = text.splitlines(keepends=True)
+def _read_pipes(lines: Sequence[str], at: int) -> tuple[list[list[str]], int]:
     rows = []
-    for line in lines:
-        if not line.startswith("|") or not line.rstrip().endswith("|"):
+    for line in islice(lines, at, None):
+        if not line.startswith("|") or len(line.strip()) < 2 or not line.rstrip().endswith("|"):
             break
         cells = re.split(r"(?<!\\)\|", line.strip())[1:-1]
         rows.append([cell.strip().replace("\\|", "|") for cell in cells])
     even = len(rows) > 1 and all(len(row) == len(rows[0]) for row in rows)
     if not even or not all(re.fullmatch(r":?-+:?", cell) for cell in rows[1]):
-        return [], ""
-    return [rows[0], *rows[2:]], "".join(lines[len(rows) :])
+        return [], 0
+    return [rows[0], *rows[2:]], len(rows)

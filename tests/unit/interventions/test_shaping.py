@@ -38,6 +38,51 @@ def test_a_dropped_key_leaves_an_indented_object_indented() -> None:
     assert shaped(RECORDS, DROP) == '{\n  "n": 1.0,\n  "rows": [\n    {\n      "id": "a"\n    }\n  ]\n}'
 
 
+def test_every_table_of_a_text_is_changed_and_the_prose_between_them_is_not() -> None:
+    text = "\nFirst, some words.\n\nid,units\n1,nM\n\nv,units\n2,uM\n\n\nLast, more.\n"
+    want = "\nFirst, some words.\n\nid\n1\n\nv\n2\n\n\nLast, more.\n"
+    assert shaped(text, DROP) == want
+
+
+def test_a_table_that_would_have_no_column_left_stays_and_is_still_due() -> None:
+    rule = ResultRule(tool="t", drop=("id", "units"))
+    assert shaped("id,units\n1,nM\n", rule) is None
+    assert seen("id,units\n1,nM\n", rule).due
+
+
+def test_an_empty_line_inside_quotes_ends_nothing() -> None:
+    text = 'id,note,units\n1,"one\n\ntwo",nM\n2,b,uM\n'
+    assert shaped(text, DROP) == 'id,note\n1,"one\n\ntwo"\n2,b\n'
+
+
+HOSTILE = {
+    "blank lines": "\n" * 100_000,
+    "paragraphs": "a, b\n\n" * 20_000,
+    "brackets": "[" * 100_000,
+    "braces": '{"a":' * 50_000,
+    "quotes": '"' * 20_000,
+    "pipes": "|" * 10_000 + "\n|" + "-|" * 5_000,
+    "commas": "," * 100_000,
+    "returns": "id,units\r1,nM\r2,uM\n",
+    "half a character": "a\ud800,units\n\ud800,1\n",
+    "an escaped half": '[{"units": 1, "x": "\\ud800"}]',
+    "twice": '[{"units": 1, "units": 2, "x": 3}]',
+    "nothing left": "units,unit\n1,2\n",
+}
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_text_is_read_in_little_time_and_alike_by_both_readings(name: str) -> None:
+    text = HOSTILE[name]
+    for rule in (DROP, KIND, CUT, ResultRule(tool="t", rows=2, form="csv"), ResultRule(tool="t", fields=("$..x",))):
+        before, done = seen(text, rule), shaped(text, rule)
+        assert before.due == (done is not None)
+        now = text if done is None else done
+        assert not seen(now, rule).due
+        assert seen(now, rule, before.marks).rest == before.rest
+
+
 def test_the_first_key_leaves_no_gap_behind() -> None:
     assert shaped('[{"units": "nM", "id": 1}, {"units": "uM", "id": 2}]', DROP) == '[{"id": 1}, {"id": 2}]'
     assert shaped('[{"id": 1, "units": "nM" }]', DROP) == '[{"id": 1 }]'
