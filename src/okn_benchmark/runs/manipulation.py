@@ -78,6 +78,10 @@ def check_attempt(arm: Arm, calls: Calls | None, attempt: int) -> JsonObject:
     ran = settings.get("arm") if isinstance(settings, Mapping) else None
     if not isinstance(ran, Mapping) or ran.get("digest") != arm.digest():
         found.fault("recorded", "the proxy of this attempt was not given this arm")
+    traffic = calls.extra.get("traffic")
+    if isinstance(traffic, Mapping) and traffic.get("internal_errors"):
+        # What the proxy could not treat it passes on as it came, and says so here.
+        found.fault("recorded", f"the proxy failed on {traffic['internal_errors']} messages")
     for call in calls.calls:
         _check_call(arm, call, found)
     _check_offer(arm, calls, found)

@@ -101,6 +101,7 @@ BREAKS: dict[str, tuple[str, Callable[[], Calls | None]]] = {
         "recorded",
         lambda: with_step(clean(), 0, 1, before="0" * 64),
     ),
+    "a failure of the proxy": ("recorded", lambda: with_extra("traffic", internal_errors=1)),
     "work left undone": ("applied", lambda: with_step(clean(), 0, 1, left=True)),
     "a result without work, changed": ("untouched", lambda: with_step(clean(), 1, 0, after="0" * 64)),
     "more changed than named": ("kept", lambda: with_step(clean(), 0, 0, kept=False)),
