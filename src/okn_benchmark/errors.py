@@ -24,8 +24,12 @@ class OknBenchmarkError(Exception):
 
     @property
     def sentence(self) -> str:
-        """The message with its full stop: messages that quote others often end in their words."""
-        return self.message if self.message.endswith((".", "!", "?", "…")) else f"{self.message}."
+        """The message with its full stop: messages that quote others often end in their words.
+
+        A message of several lines ends in a detail, such as a pair of values, and stays as it is.
+        """
+        ended = "\n" in self.message or self.message.endswith((".", "!", "?", "…"))
+        return self.message if ended else f"{self.message}."
 
     @property
     def whole(self) -> str:
