@@ -1,10 +1,13 @@
 """``probe``: what a server offers, for free."""
 
 import json
+import tomllib
 from pathlib import Path
 
 import pytest
-from tests.e2e.conftest import PROFILE, Shell
+from tests.e2e.conftest import CHECKOUT, Shell
+
+SHIPPED = CHECKOUT / "profiles" / "sample.local.toml"
 
 
 def test_it_tells_tools_lengths_levels_and_the_digest_of_the_control(
@@ -60,5 +63,7 @@ def test_a_server_that_is_not_there_is_one_sentence(shell: Shell, dead_profile: 
     assert "no-such-command-anywhere" in done.stderr
 
 
-def test_the_profile_fixture_is_the_one_that_ships() -> None:
-    assert "run_query" in PROFILE
+def test_the_profile_these_tests_use_asks_as_the_one_that_ships(profile: Path) -> None:
+    used, shipped = (tomllib.loads(path.read_text(encoding="utf-8")) for path in (profile, SHIPPED))
+    assert used["oracle"] == shipped["oracle"]
+    assert used["upstream"]["args"][3] == shipped["upstream"]["args"][0]

@@ -1,8 +1,7 @@
 """Attempts as a typed pandas table, for those who go on in a notebook.
 
-from okn_benchmark.jobs.report import read_report
 from okn_benchmark.report.frame import attempts
-attempts(read_report(Path("runs/x")).view).groupby("condition").exact.mean()
+attempts(Path("runs/x")).groupby("condition").exact.mean()
 """
 
 from pathlib import Path
